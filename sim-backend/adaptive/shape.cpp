@@ -129,9 +129,10 @@ Router Shape::at(const std::vector<std::uint32_t>& coordinates) const {
 
 void Shape::list_cables() {
   const std::size_t dimensions = sides_.size();
-  for (const std::uint32_t side : sides_) {
+  for (std::size_t d = 0; d < dimensions; ++d) {
     first_slot_.push_back(slots_);
-    slots_ += side;
+    // Cables between a dragonfly's groups are listed by groups.
+    if (kind_ == ShapeKind::Butterfly || d > 0) slots_ += sides_[d];
   }
   std::vector<std::vector<Gateway>> global(
       kind_ == ShapeKind::Dragonfly ? std::size_t{groups()} * groups() : 0);

@@ -98,7 +98,7 @@ class Shape {
   std::vector<Router> host_router_;
   std::vector<std::uint8_t> host_port_;
   std::vector<std::uint32_t> first_port_;  // by router, into peers_
-  std::vector<Router> peers_;
+  PagedVector<Router> peers_;
   std::vector<std::uint32_t> sides_, place_;
   std::vector<Router> router_at_;  // by place, the last coordinate running fastest
   std::size_t slots_ = 0;          // per router: one for each coordinate of each dimension

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim-backend/bin/interrupt.h"
+#include "sim-backend/bin/joined_processes.h"
 #include "sim-backend/bin/result_files.h"
 #include "sim-backend/bin/whole_file.h"
 #include "sim-backend/campaign/make_part.h"
@@ -35,7 +36,7 @@ struct RunLine {
   std::uint64_t seed = 1;
   unsigned seeds = 1;
   unsigned jobs = 0;
-  unsigned partitions = 1;
+  unsigned partitions = 0;  // 0: not given
   Task task;
   bool resume = false;
   bool progress = false;
@@ -63,35 +64,41 @@ Parsed<std::string> digest(const std::string& text, const PreparedScenario& scen
   return digest.print();
 }
 
-/// Runs at a time: as many as there are cores for.
-unsigned jobs_of(const RunLine& line) {
+/// Runs at a time: as many as there are cores for. What several processes share goes one by one.
+unsigned jobs_of(const RunLine& line, const JoinedProcesses& joined) {
+  if (joined.is_joint()) return 1;
   if (line.jobs > 0) return line.jobs;
   return std::max(1u, std::thread::hardware_concurrency() / line.partitions);
 }
 
-/// A part is in its file as soon as it is there. No value: a file could not be written.
+/// A part is in its file as soon as it is there. No value: a file could not be written. Of several
+/// processes the first reads and writes; the others' parts are the same, or left out.
 std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario,
                                                 const std::string& digest,
                                                 const CampaignPlan& plan,
-                                                const RunLine& line) {
+                                                const RunLine& line,
+                                                const JoinedProcesses& joined) {
   const std::vector<RunKey> own = own_runs(plan, line.task);
   std::vector<std::optional<Part>> parts(own.size());
   std::atomic<bool> written{true};
   {
-    const progress::Display display(line.progress);
+    std::optional<progress::Display> display;
+    if (joined.is_first()) display.emplace(line.progress);
     progress::begin("simulation", "runs", static_cast<double>(own.size()));
-    run_all(jobs_of(line), own.size(), [&](std::size_t i) {
-      if (!written || interrupted()) return;
-      if (line.resume) {
+    const auto stop = [&joined] { return joined.any(interrupted()); };
+    run_all(jobs_of(line, joined), own.size(), [&](std::size_t i) {
+      if (joined.any(!written || interrupted())) return;
+      if (line.resume && joined.is_first()) {
         parts[i] = find_part(line.out, {.scenario = digest, .plan = plan, .key = own[i]});
       }
-      if (!parts[i]) {
+      if (!joined.as_first(parts[i].has_value())) {
         double told = 0;
-        const RunControl control{.stop = interrupted, .progress = [&](double share) {
-                                   progress::add(share - std::exchange(told, share));
-                                 }};
+        const RunControl control{
+            .stop = stop,
+            .progress = [&](double share) { progress::add(share - std::exchange(told, share)); },
+            .processes = joined.processes()};
         parts[i] = make_part(scenario, digest, plan, own[i], control);
-        const bool keep = !line.out.empty() && !parts[i]->interrupted;
+        const bool keep = joined.is_first() && !line.out.empty() && !parts[i]->interrupted;
         if (keep && !write_part(line.out, *parts[i])) written = false;
         progress::add(1 - told);
       } else {
@@ -99,7 +106,7 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
       }
     });
   }
-  if (!written) return std::nullopt;
+  if (joined.any(!written)) return std::nullopt;
   std::vector<NamedPart> out;
   for (std::size_t i = 0; i < own.size(); ++i) {
     // A search that was cut short has found nothing.
@@ -117,53 +124,107 @@ int print_result(const JoinedResult& result, const RunLine& line) {
   return result.sound ? 0 : kExitFailed;
 }
 
-int run_scenario(const RunLine& line) {
-  if (line.list) {
-    fmt::print("{}", list_scenario_keys());
-    return 0;
-  }
-  if (line.file.empty()) {
-    return wrong_line("smsim", "run needs a SCENARIO.toml, or --list to see what it may say");
-  }
-  if (line.out.empty() && (line.task.of > 1 || line.resume)) {
-    return wrong_line("smsim", "--task and --resume need --out DIR, where the runs are kept");
-  }
+/// A scenario that can be run, and what it is known as.
+struct PreparedRun {
+  PreparedScenario scenario;
+  std::string known_as;
+};
+
+Parsed<PreparedRun> prepare_run(const RunLine& line) {
   const Result<std::string> text = read_file(line.file, kLargestSettings);
-  if (!text) return print_faults({{line.file, 0, text.error().context}});
+  if (!text) return tl::unexpected(Faults{{line.file, 0, text.error().context}});
   auto scenario = parse_scenario(*text, line.file);
-  if (!scenario) return print_faults(scenario.error());
+  if (!scenario) return tl::unexpected(std::move(scenario.error()));
   if (!scenario->traffic.trace.empty()) {
     // As the scenario says it: from where the scenario is.
     const std::filesystem::path trace(scenario->traffic.trace);
     scenario->traffic.trace = (std::filesystem::path(line.file).parent_path() / trace).string();
   }
   scenario->packet.partitions = line.partitions;
-  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
-  if (!prepared) return print_faults(prepared.error());
-  const Parsed<std::string> known_as = digest(*text, *prepared);
-  if (!known_as) return print_faults(known_as.error());
+  auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  if (!prepared) return tl::unexpected(std::move(prepared.error()));
+  Parsed<std::string> known_as = digest(*text, *prepared);
+  if (!known_as) return tl::unexpected(std::move(known_as.error()));
+  return PreparedRun{std::move(*prepared), std::move(*known_as)};
+}
+
+/// What is wrong with the command line by itself; empty when it can be run.
+std::string fault_of(const RunLine& line, const JoinedProcesses& joined) {
+  if (line.file.empty()) return "run needs a SCENARIO.toml, or --list to see what it may say";
+  if (line.out.empty() && (line.task.of > 1 || line.resume)) {
+    return "--task and --resume need --out DIR, where the runs are kept";
+  }
+  if (!joined.is_joint()) return {};
+  if (line.jobs > 1) {
+    return fmt::format("--jobs {}: what several processes share runs one by one; leave it out",
+                       line.jobs);
+  }
+  if (line.partitions < joined.count()) {
+    return fmt::format("--partitions {}: {} processes share {} or more",
+                       line.partitions,
+                       joined.count(),
+                       joined.count());
+  }
+  return {};
+}
+
+int run_prepared(const PreparedRun& run, const RunLine& line, const JoinedProcesses& joined) {
   // Managers have much to say of networks that change; here that is the result.
   log::set_level(line.verbose ? log::Level::Info : log::Level::Error);
   catch_interrupts();
-  const CampaignPlan plan{.loads = prepared->scenario().traffic.loads,
+  const Scenario& scenario = run.scenario.scenario();
+  const CampaignPlan plan{.loads = scenario.traffic.loads,
                           .first_seed = line.seed,
                           .seeds = line.seeds,
-                          .saturation = prepared->scenario().measure.saturation};
-  const auto parts = run_parts(*prepared, *known_as, plan, line);
+                          .saturation = scenario.measure.saturation};
+  const auto parts = run_parts(run.scenario, run.known_as, plan, line, joined);
   if (!parts) return kExitFailed;
-  if (interrupted()) {
+  const bool stopped = joined.any(interrupted());
+  if (!joined.is_first()) return 0;
+  if (stopped) {
     fmt::print(stderr, "smsim: interrupted: the results are those of what was run\n");
   }
-  if (parts->empty()) return interrupted() ? kExitFailed : 0;  // there may be more tasks than runs
+  if (parts->empty()) return stopped ? kExitFailed : 0;  // there may be more tasks than runs
   const Parsed<JoinedResult> result = join_parts(*parts);
   if (!result) return print_faults(result.error());
   const int code = print_result(*result, line);
-  return interrupted() ? kExitFailed : code;
+  return stopped ? kExitFailed : code;
+}
+
+int run_scenario(RunLine line, const JoinedProcesses& joined) {
+  if (line.list) {
+    if (joined.is_first()) fmt::print("{}", list_scenario_keys());
+    return 0;
+  }
+  if (line.partitions == 0) line.partitions = joined.count();
+  if (const std::string fault = fault_of(line, joined); !fault.empty()) {
+    return joined.is_first() ? wrong_line("smsim", fault) : kExitBadInput;
+  }
+  const Parsed<PreparedRun> run = prepare_run(line);
+  if (const auto failed = joined.first_of(!run)) {
+    return *failed == joined.number() ? print_faults(run.error()) : kExitBadInput;
+  }
+  // All have to make the same calls.
+  const std::string known_as = fmt::format("{} {} {} {} {}/{} {}",
+                                           run->known_as,
+                                           line.partitions,
+                                           line.seed,
+                                           line.seeds,
+                                           line.task.number,
+                                           line.task.of,
+                                           line.resume);
+  if (!joined.is_alike(known_as)) {
+    if (!joined.is_first()) return kExitBadInput;
+    return wrong_line("smsim",
+                      "processes have different scenarios, fabrics, traces or options: give all of "
+                      "them the same");
+  }
+  return joined.as_first(run_prepared(*run, line, joined));
 }
 
 }  // namespace
 
-void add_run_command(Command& program, int& exit_code) {
+void add_run_command(Command& program, int& exit_code, Processes* processes) {
   const auto line = std::make_shared<RunLine>();
   Command command = program.command("run", "Send packets through a fabric and measure");
   command.option("SCENARIO", line->file, "What to run; see docs/formats/scenario.md");
@@ -196,8 +257,10 @@ void add_run_command(Command& program, int& exit_code) {
               line->partitions,
               "Of the fabric in each run, a thread each; results do not depend on it")
       .range(1u, kMostPartitions)
-      .show_default();
-  command.on_run([line, &exit_code] { exit_code = run_scenario(*line); });
+      .show_default("1, or one for each process");
+  command.on_run([line, &exit_code, processes] {
+    exit_code = run_scenario(*line, JoinedProcesses(processes));
+  });
 }
 
 }  // namespace smd::sim

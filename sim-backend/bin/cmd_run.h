@@ -5,7 +5,10 @@
 
 namespace smd::sim {
 
-/// Adds the subcommand; its exit code is written to `exit_code` when it has run.
-void add_run_command(Command& program, int& exit_code);
+class Processes;
+
+/// Adds the subcommand; its exit code is written to `exit_code` when it has run. `processes`: that
+/// run it together; null: this one alone.
+void add_run_command(Command& program, int& exit_code, Processes* processes = nullptr);
 
 }  // namespace smd::sim

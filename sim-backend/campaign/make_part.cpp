@@ -60,7 +60,9 @@ Part make_part(const PreparedScenario& scenario,
         {.seed = key.seed,
          .point = find_saturation(
              [&](double load) {
-               return scenario.run(load, key.seed, {.stop = control.stop}).steady;
+               return scenario
+                   .run(load, key.seed, {.stop = control.stop, .processes = control.processes})
+                   .steady;
              },
              scenario.scenario().measure.tolerance)});
     out.interrupted = control.stop();

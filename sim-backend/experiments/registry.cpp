@@ -35,6 +35,7 @@ std::span<const Experiment> experiments() {
                                phases_tables(),
                                regular_network_tables(),
                                route_tables(),
+                               scale_tables(),
                                source_memory_tables(),
                                static_route_tables(),
                                sweep_tables(),

@@ -33,6 +33,7 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> phases_tables();
 [[nodiscard]] std::vector<Experiment> regular_network_tables();
 [[nodiscard]] std::vector<Experiment> route_tables();
+[[nodiscard]] std::vector<Experiment> scale_tables();
 [[nodiscard]] std::vector<Experiment> source_memory_tables();
 [[nodiscard]] std::vector<Experiment> static_route_tables();
 [[nodiscard]] std::vector<Experiment> sweep_tables();

@@ -1,6 +1,7 @@
 #include "sim-backend/measure/meter.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace smd::sim {
@@ -48,6 +49,23 @@ Interval Meter::cut() {
   at_begin_ = now;
   began_ = net_.now();
   return out;
+}
+
+void Meter::share(const std::function<void(unsigned, std::span<std::byte>)>& pass) {
+  for (unsigned i = 0; i < counts_.size(); ++i) {
+    PartitionCounts& counts = counts_[i];
+    const auto pass_one = [&](auto& value) {
+      static_assert(std::is_trivially_copyable_v<std::remove_reference_t<decltype(value)>>);
+      pass(i, std::as_writable_bytes(std::span(&value, 1)));
+    };
+    pass_one(counts.latency);
+    pass_one(counts.network_latency);
+    pass_one(counts.head_latency);
+    pass_one(counts.interval_latency);
+    pass_one(counts.interval_network);
+    pass_one(counts.hops);
+    pass(i, std::as_writable_bytes(std::span(counts.bytes_of)));
+  }
 }
 
 void Meter::restart() {

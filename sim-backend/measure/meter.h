@@ -1,7 +1,10 @@
 // Watches a net: what arrives and what is lost, interval by interval and in all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "sim-backend/measure/batch_means.h"
@@ -35,6 +38,10 @@ class Meter final : public PacketObserver {
 
   /// Ends the interval that runs and begins the next.
   Interval cut();
+
+  /// Has the counts of each partition passed on, piece by piece: what the net is to several
+  /// processes, each of which has those of its own partitions, after each of its runs.
+  void share(const std::function<void(unsigned partition, std::span<std::byte>)>& pass);
 
   /// Forgets everything but where the net is: the transient is over.
   void restart();

@@ -6,8 +6,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kDiscardVl = 15;
-
 /// What stands in the switches of the partition.
 class PartQueues final : public SwitchQueues {
  public:

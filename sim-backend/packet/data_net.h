@@ -20,6 +20,9 @@ struct PacketRequest {
   std::uint8_t sl = 0;
   std::uint16_t payload = 0;  // bytes, at most 4,096
   std::uint32_t tag = 0;      // the workload's own
+  /// The host itself, in a net of routes that need no LIDs (PacketNet::open_all); `dlid` counts for
+  /// nothing then.
+  HostNum to = kNowhere;
 };
 
 /// A packet that has arrived whole.

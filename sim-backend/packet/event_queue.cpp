@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::size_t kChildren = 4;
 constexpr std::uint64_t kTuneEvery = 4096;  // advances
+// Where buckets hold far too many events, the time of so many is enough to see it.
+constexpr std::uint64_t kTuneEvents = kTuneEvery * 64;
 // Events per bucket between which the width stays: a bucket is sorted, an empty one is skipped.
 constexpr std::uint64_t kDense = 16;
 constexpr std::uint64_t kSparse = 2;
@@ -88,7 +90,7 @@ void EventWheel::empty_bucket(std::size_t slot, std::vector<Event>& out) {
 }
 
 void EventWheel::advance() {
-  if (++advances_ == kTuneEvery) retune();
+  if (++advances_ == kTuneEvery || popped_ >= kTuneEvents) retune();
   const std::int64_t next = next_occupied();
   current_bucket_ = next >= 0 ? next : overflow_.top().at >> shift_;
   const auto slot = static_cast<std::size_t>(current_bucket_ & (kBuckets - 1));
@@ -118,7 +120,10 @@ void EventWheel::retune() {
   const std::uint64_t per_bucket = popped_ / advances_;
   popped_ = 0;
   advances_ = 0;
-  if (per_bucket > kDense && shift_ > kLeastShift) return rebuild(shift_ - 1);
+  if (per_bucket > kDense && shift_ > kLeastShift) {
+    const auto halves = static_cast<unsigned>(std::bit_width(per_bucket / kDense));
+    return rebuild(std::max(kLeastShift + halves, shift_) - halves);
+  }
   if (per_bucket < kSparse && shift_ < kMostShift) return rebuild(shift_ + 1);
 }
 

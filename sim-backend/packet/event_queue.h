@@ -48,6 +48,8 @@ class EventHeap {
 
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
 
+  [[nodiscard]] std::size_t memory() const { return heap_.capacity() * sizeof(Event); }
+
  private:
   std::vector<Event> heap_;
 };
@@ -91,6 +93,12 @@ class EventWheel {
   [[nodiscard]] bool empty() const { return size_ == 0; }
 
   [[nodiscard]] std::size_t size() const { return size_; }
+
+  /// Bytes beside the object itself.
+  [[nodiscard]] std::size_t memory() const {
+    return pool_.capacity() * sizeof(Chunk) + buckets_.capacity() * sizeof(std::uint32_t) +
+           current_.capacity() * sizeof(Event) + late_.memory() + overflow_.memory();
+  }
 
  private:
   static constexpr std::int64_t kBuckets = 16384;

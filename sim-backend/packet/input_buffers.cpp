@@ -14,8 +14,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kDiscardVl = 15;
-
 void append_input(PartState& net, PacketAt at) {
   DataPacket& packet = net.packets[at];
   if (!net.options.switches.output_buffers) {
@@ -67,7 +65,7 @@ std::uint64_t draw_of(std::uint64_t seed, HostNum source, std::uint32_t number, 
 bool ask_hook(PartState& net, PortAt port, PacketAt at, unsigned& out, unsigned& vl) {
   DataPacket& packet = net.packets[at];
   const Wire& wire = net.wires[port];
-  const HostNum to = net.lid_owner[packet.dlid];
+  const HostNum to = net.destination_of(packet);
   if (to == kNowhere) return false;
   const auto taken = net.route_choice->choose(
       {.node = wire.node,
@@ -280,7 +278,8 @@ void on_deliver(PartState& net, PortAt port, PacketAt at) {
   const bool arrived = packet.epoch == here.epoch;
   const HostNum host = net.wiring.host_of[port];
   const HostLid& own = net.host_lids[host];
-  const bool owned = (packet.dlid >> own.lmc) == (own.lid >> own.lmc) && own.lid != 0;
+  const bool owned = ((packet.dlid >> own.lmc) == (own.lid >> own.lmc) && own.lid != 0) ||
+                     (packet.dlid == kByHostNumber && packet.to == host);
   if (!arrived || !here.takes() || !(owned || is_multicast(packet.dlid))) {
     net.lose(at,
              wire.node,

@@ -25,6 +25,12 @@ struct PacketNet::Impl {
   void run_windows(Picos until);
   void run_team(Picos until);
 
+  // net_share.cpp: where several processes simulate the net.
+  void join_processes(ProcessTeam& team);
+  void share_parts();
+  [[nodiscard]] bool is_here(unsigned part) const;
+  [[nodiscard]] Picos next_due() const;
+
   // net_audit.cpp, net_deadlock.cpp
   [[nodiscard]] std::string audit() const;
   [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
@@ -51,6 +57,8 @@ struct PacketNet::Impl {
   std::vector<std::unique_ptr<PartitionLink>> links_;
   Picos lookahead_ = kNever;  // the least time between partitions
   Team* team_ = nullptr;
+  ProcessTeam* processes_ = nullptr;  // the same, where they are several processes'
+  std::vector<Picos> due_elsewhere_;  // then: when the next event of a partition is due
   bool started_ = false;
   mutable NetStats sum_;  // of all partitions
 };

@@ -101,6 +101,22 @@ void NetPart::load(std::uint32_t node, const NodeState& registers) {
   }
 }
 
+void NetPart::open(std::uint32_t node, unsigned mtu) {
+  constexpr std::uint8_t kPowerOnWeight = 4;
+  VlArbTables arbitration;
+  for (std::uint8_t vl = 0; vl < state.vls; ++vl) arbitration.low[vl] = {Vl{vl}, kPowerOnWeight};
+  state.nodes[node].on = true;
+  for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
+    const PortAt port = state.wiring.port_of(node, number);
+    if (state.wires[port].peer == kNowhere) continue;
+    NetPort& here = state.ports[port];
+    here.vls = static_cast<std::uint8_t>(state.vls);
+    here.mtu = static_cast<std::uint16_t>(mtu);
+    set_arbitration(state, port, build_arbitration(arbitration, 0, state.vls));
+    set_state(port, PortState::Active);
+  }
+}
+
 void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number) {
   const PortRegs& from = registers.ports[number];
   NetPort& here = state.ports[port];

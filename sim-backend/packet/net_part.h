@@ -35,6 +35,7 @@ class NetPart {
 
   /// As those of PacketNet.
   void load(std::uint32_t node, const NodeState& registers);
+  void open(std::uint32_t node, unsigned mtu);
   void switch_off(std::uint32_t node);
 
   PartState state;

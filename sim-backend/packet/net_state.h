@@ -50,7 +50,7 @@ struct alignas(64) DataPacket {
   PortVl in = kNowhere;   // the input VL that it is in, or on the way to
   PortVl out = kNowhere;  // the output VL that it is to leave by
   HostNum source = 0;
-  HostNum to = kNowhere;  // of a flow; nobody's where it is none
+  HostNum to = kNowhere;  // of a flow, or by host number; nobody's where it is neither
   std::uint32_t via = 0;  // a route hook's own, as is `phase`; of a multicast packet see next_copy
   std::uint16_t bytes = 0;  // on the wire
   std::uint16_t payload = 0;
@@ -67,8 +67,12 @@ struct alignas(64) DataPacket {
 };
 
 [[nodiscard]] constexpr bool is_multicast(std::uint16_t dlid) {
-  return dlid >= 0xC000 && dlid != 0xFFFF;
+  return dlid >= kFirstMulticast && dlid != 0xFFFF;
 }
+
+/// The DLID of packets that go to a host by its number, without a LID: the permissive LID, which
+/// no data packet has.
+inline constexpr std::uint16_t kByHostNumber = 0xFFFF;
 
 /// Of copies that wait in a switch as one the next; kNowhere behind the last. The first stands in
 /// the input buffer for all of them. Multicast packets have no use for a route hook's fields.
@@ -220,12 +224,12 @@ static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 2
 struct NetState {
   NetState(const Wiring& wiring, const PacketOptions& options);
 
-  std::vector<NetNode> nodes;
+  PagedVector<NetNode> nodes;
   PagedVector<NetPort> ports;
   PagedVector<PortExtra> extras;  // by port
   PagedVector<OutputVl> outs;
   PagedVector<InputVl> ins;
-  std::vector<NetHost> hosts;
+  PagedVector<NetHost> hosts;
   std::vector<HostLid> host_lids;
   std::vector<SourceQueue> source_queues;  // by out VL of an adapter's port, then queue
   std::uint32_t queues_per_vl = 1;

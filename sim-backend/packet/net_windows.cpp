@@ -17,12 +17,7 @@ void PacketNet::Impl::link_partitions() {
 
 /// One after the other, for whoever has no team: the same windows, the same results.
 void PacketNet::Impl::run_windows(Picos until) {
-  const auto least = [this] {
-    Picos out = kNever;
-    for (const auto& part : parts_) out = std::min(out, part->next_due());
-    return out;
-  };
-  for (Picos begin = least(); begin <= until; begin = least()) {
+  for (Picos begin = next_due(); begin <= until; begin = next_due()) {
     const Picos horizon = lookahead_ > until - begin ? until + 1 : begin + lookahead_;
     for (const auto& part : parts_) part->run_before(horizon);
     for (const auto& part : parts_) part->state.close_links();

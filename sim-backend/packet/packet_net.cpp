@@ -86,6 +86,11 @@ void PacketNet::load(std::uint32_t node, const NodeState& registers) {
   impl_->part_of(node).load(node, registers);
 }
 
+void PacketNet::open_all(unsigned mtu) {
+  const auto nodes = static_cast<std::uint32_t>(impl_->state_.nodes.size());
+  for (std::uint32_t node = 0; node < nodes; ++node) impl_->part_of(node).open(node, mtu);
+}
+
 void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).switch_off(node); }
 
 void PacketNet::set_workload(Workload* workload) {
@@ -97,6 +102,8 @@ void PacketNet::set_observer(PacketObserver* observer) {
 }
 
 void PacketNet::set_team(Team* team) { impl_->team_ = team; }
+
+void PacketNet::set_processes(ProcessTeam* team) { impl_->join_processes(*team); }
 
 void PacketNet::set_congestion_control(const CongestionHooks& hooks) {
   set_congestion_control(std::span(&hooks, 1));
@@ -139,7 +146,10 @@ void PacketNet::start() {
   Workload* workload = parts[0]->state.workload;
   SMD_CHECK(workload != nullptr, "a net that starts has a workload");
   SMD_CHECK(!impl_->is_split() || workload->splits(), "a workload that needs one partition");
-  for (HostNum host = 0; host < host_count(); ++host) wake(host, workload->first(host));
+  for (HostNum host = 0; host < host_count(); ++host) {
+    if (impl_->is_here(partition_of(host))) wake(host, workload->first(host));
+  }
+  impl_->share_parts();
 }
 
 void PacketNet::run_until(Picos until) {
@@ -151,6 +161,7 @@ void PacketNet::run_until(Picos until) {
     impl_->run_team(until);
   }
   for (const auto& part : impl_->parts_) part->state.now = std::max(part->state.now, until);
+  impl_->share_parts();
 }
 
 bool PacketNet::run_one() {
@@ -158,11 +169,7 @@ bool PacketNet::run_one() {
   return impl_->parts_[0]->run_one();
 }
 
-Picos PacketNet::next_event() const {
-  Picos out = kNever;
-  for (const auto& part : impl_->parts_) out = std::min(out, part->next_due());
-  return out;
-}
+Picos PacketNet::next_event() const { return impl_->next_due(); }
 
 Picos PacketNet::now() const { return impl_->parts_[0]->state.now; }
 
@@ -290,15 +297,23 @@ std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_de
 
 std::string PacketNet::audit() const { return impl_->audit(); }
 
-std::size_t PacketNet::memory() const {
+NetMemory PacketNet::memory_use() const {
   const auto of = [](const auto& values) {
     return values.capacity() * sizeof(typename std::decay_t<decltype(values)>::value_type);
   };
   const NetState& state = impl_->state_;
-  std::size_t out = of(state.nodes) + of(state.ports) + of(state.extras) + of(state.outs) +
-                    of(state.ins) + of(state.hosts) + of(state.source_queues) + of(state.allowed) +
-                    of(impl_->wiring_.wires);
-  for (const auto& part : impl_->parts_) out += of(part->state.packets) + of(part->state.origins);
+  const Wiring& wires = impl_->wiring_;
+  NetMemory out{.nodes = of(state.nodes) + of(wires.first_port) + of(wires.is_switch) +
+                         of(wires.num_ports) + of(impl_->part_of_node_) + of(state.lid_owner),
+                .ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of),
+                .lanes = of(state.outs) + of(state.ins),
+                .hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) +
+                         of(state.allowed) + of(state.feedback) + of(wires.host_port)};
+  for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
+  for (const auto& part : impl_->parts_) {
+    out.packets += of(part->state.packets) + of(part->state.origins);
+    out.events += part->state.queue.memory();
+  }
   return out;
 }
 

@@ -25,6 +25,7 @@ namespace smd::sim {
 
 struct NodeState;
 class PacketNet;
+class ProcessTeam;
 class RouteChoice;
 class Team;
 
@@ -71,6 +72,20 @@ struct VlOccupancy {
   unsigned credit = 0;  // what may be sent to the far end
 };
 
+/// Bytes of a net's state, by what they are for.
+struct NetMemory {
+  std::size_t nodes = 0;    // tables
+  std::size_t ports = 0;    // and their cables
+  std::size_t lanes = 0;    // of each port and VL, both sides
+  std::size_t hosts = 0;    // and their queues
+  std::size_t packets = 0;  // as many as there were at once
+  std::size_t events = 0;   // likewise
+
+  [[nodiscard]] std::size_t total() const {
+    return nodes + ports + lanes + hosts + packets + events;
+  }
+};
+
 class PacketNet final : public DataNet {
  public:
   /// Requires: check_spec(spec), check_options(options) and check_partitions(spec, options) are
@@ -88,6 +103,11 @@ class PacketNet final : public DataNet {
   /// From now on the node works by these registers: tables, port states, VLs, MTUs. Packets on a
   /// link that goes down are lost.
   void load(std::uint32_t node, const NodeState& registers);
+
+  /// In place of load() for each node: no LIDs and no tables, every cabled port Active with this
+  /// MTU, all VLs and power-on arbitration; SLs all go to VL 0. For packets that go by host number
+  /// and a route choice. Requires: nothing was loaded; no congestion control that answers.
+  void open_all(unsigned mtu);
 
   /// The node is dead: what it holds is thrown away. load() revives it.
   void switch_off(std::uint32_t node);
@@ -111,6 +131,11 @@ class PacketNet final : public DataNet {
 
   /// Who runs the partitions side by side; null: they take turns. Outlives the net.
   void set_team(Team* team);
+
+  /// Several processes simulate the net: each runs partitions of its own, and knows after start()
+  /// and run_until() what the others' hold as well. Requires: before start(); the team is for as
+  /// many partitions and outlives the net.
+  void set_processes(ProcessTeam* team);
 
   /// Asks every host for its first packet.
   void start() override;
@@ -174,7 +199,9 @@ class PacketNet final : public DataNet {
   [[nodiscard]] std::string audit() const override;
 
   /// Bytes that all state takes.
-  [[nodiscard]] std::size_t memory() const;
+  [[nodiscard]] std::size_t memory() const { return memory_use().total(); }
+
+  [[nodiscard]] NetMemory memory_use() const;
 
   struct Impl;
 

@@ -4,9 +4,16 @@
 
 #include <algorithm>
 
+#include "sim-backend/topology/network.h"
 #include "smd/base/check.h"
 
 namespace smd::sim {
+
+static_assert(kMostNetworkPorts <= kPortMask, "every network that can be drawn can be run");
+static_assert(kPacketMask == (std::uint64_t{1} << kSequenceShift) - 1 &&
+              kSequenceMask == (std::uint64_t{1} << (kPortShift - kSequenceShift)) - 1 &&
+              kPortMask == (std::uint64_t{1} << (kStepShift - kPortShift)) - 1 &&
+              kIndexMask == (std::uint64_t{1} << (kStepShift - kIndexShift)) - 1);
 
 PartState::PartState(PacketNet& net,
                      NetState& fabric,

@@ -19,11 +19,11 @@ namespace smd::sim {
 inline constexpr unsigned kStepShift = 60;
 inline constexpr unsigned kIndexShift = 32;
 inline constexpr std::uint32_t kIndexMask = (1u << 28) - 1;
-inline constexpr unsigned kPortShift = 38;
-inline constexpr std::uint32_t kPortMask = (1u << 22) - 1;
-inline constexpr unsigned kSequenceShift = 26;
+inline constexpr unsigned kPortShift = 37;
+inline constexpr std::uint32_t kPortMask = (1u << 23) - 1;  // 10^6 hosts have 5 million
+inline constexpr unsigned kSequenceShift = 25;
 inline constexpr std::uint64_t kSequenceMask = (1u << 12) - 1;
-inline constexpr std::uint32_t kPacketMask = (1u << 26) - 1;
+inline constexpr std::uint32_t kPacketMask = (1u << 25) - 1;  // and 30 million when all is full
 
 [[nodiscard]] constexpr NetStep step_of(const Event& event) {
   return static_cast<NetStep>(event.what >> kStepShift);
@@ -77,6 +77,11 @@ struct PartState {
   void post_packet(Picos at, NetStep step, PortAt port, std::uint16_t sequence, PacketAt packet);
   void close_links();
   void take_in();
+
+  /// kNowhere: nobody.
+  [[nodiscard]] HostNum destination_of(const DataPacket& packet) const {
+    return packet.dlid == kByHostNumber ? packet.to : lid_owner[packet.dlid];
+  }
 
   // Packets.
   PacketAt take_packet();

@@ -1,7 +1,8 @@
 // How partitions reach each other. A partition sends what crosses a cable, with the moment at which
 // it arrives, during a window of time; the others take it when the window is over for all.
 //
-// MPI can carry both: a link is a message per window, an agreement an MPI_Allreduce.
+// Between partitions of one process a link is memory; between processes it leaves with an agreement
+// (process_link.h).
 #pragma once
 
 #include <array>

@@ -10,7 +10,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kDiscardVl = 15;
 constexpr std::uint16_t kMostPayload = 4096;
 
 void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
@@ -31,8 +30,7 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
   // `head` and `tail` of the VL are a line of queues then.
   const HostNum source = net.wiring.host_of[port];
   const std::uint32_t first = (source * net.vls + net.vl_of(port_vl_at)) * net.queues_per_vl;
-  const HostNum to =
-      net.lid_owner.size() > net.packets[at].dlid ? net.lid_owner[net.packets[at].dlid] : 0;
+  const HostNum to = net.destination_of(net.packets[at]);
   const std::uint32_t key =
       first + (to == kNowhere ? net.packets[at].dlid : to) % net.queues_per_vl;
   SourceQueue& queue = net.source_queues[key];
@@ -95,8 +93,11 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   packet.dlid = sending.dlid.value();
   packet.sl = sending.sl;
   packet.blocks = static_cast<std::uint8_t>(blocks_of(sending.payload));
-  if (net.hooks.echo != nullptr || net.hooks.reaction != nullptr) {
-    packet.to = packet.dlid < net.lid_owner.size() ? net.lid_owner[packet.dlid] : kNowhere;
+  if (sending.to != kNowhere) {
+    packet.dlid = kByHostNumber;
+    packet.to = sending.to;
+  } else if (net.hooks.echo != nullptr || net.hooks.reaction != nullptr) {
+    packet.to = net.lid_owner[packet.dlid];
   }
   if (net.route_choice != nullptr) net.origins[at].number = net.hosts[source].made++;
   packet.place = Place::Source;

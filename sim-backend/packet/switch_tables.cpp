@@ -7,8 +7,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr std::uint16_t kFirstMulticast = 0xC000;
-
 std::uint64_t pack(const SlToVl& map) {
   std::uint64_t row = 0;
   for (std::size_t sl = 0; sl < map.size(); ++sl) {

@@ -11,6 +11,9 @@
 
 namespace smd::sim {
 
+inline constexpr std::uint16_t kFirstMulticast = 0xC000;
+inline constexpr unsigned kDiscardVl = 15;  // what an SL is mapped to where its packets are dropped
+
 /// Ports by bit.
 using PortMask = std::array<std::uint64_t, 4>;
 
@@ -39,6 +42,12 @@ class NodeTables {
   }
 
   [[nodiscard]] Picos switch_life() const { return switch_life_; }
+
+  /// Bytes beside the object itself.
+  [[nodiscard]] std::size_t memory() const {
+    return lft_.capacity() + sl_to_vl_.capacity() * sizeof(std::uint64_t) +
+           groups_.capacity() * sizeof(Group);
+  }
 
  private:
   void compile_routes(const NodeState& node);

@@ -32,6 +32,16 @@ std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed) {
 
 Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
   const LinkModel& links = options.links;
+  std::size_t ports = 0, adapter_ports = 0;
+  for (const NodeSpec& node : spec.nodes) {
+    ports += node.ports.size() - (node.type != NodeType::Switch);
+    if (node.type != NodeType::Switch) adapter_ports += node.num_ports();
+  }
+  wires.reserve(ports);
+  host_port.reserve(adapter_ports);
+  first_port.reserve(spec.nodes.size());
+  is_switch.reserve(spec.nodes.size());
+  num_ports.reserve(spec.nodes.size());
   for (const NodeSpec& node : spec.nodes) {
     const bool sw = node.type == NodeType::Switch;
     const auto at = static_cast<std::uint32_t>(wires.size());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim-backend/kernel/huge_pages.h"
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/topology/fabric_spec.h"
 
@@ -45,9 +46,9 @@ struct Wiring {
   std::vector<PortAt> first_port;
   std::vector<std::uint8_t> is_switch;
   std::vector<std::uint8_t> num_ports;  // external ones
-  std::vector<Wire> wires;              // by PortAt
+  PagedVector<Wire> wires;              // by PortAt
   std::vector<PortAt> host_port;        // cabled adapter ports, in node order, then by port
-  std::vector<HostNum> host_of;         // by PortAt; kNowhere where there is none
+  PagedVector<HostNum> host_of;         // by PortAt; kNowhere where there is none
 
   [[nodiscard]] PortAt port_of(std::uint32_t node, unsigned number) const {
     return first_port[node] + number;

@@ -1,8 +1,10 @@
 #include "sim-backend/scenario/offered_traffic.h"
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 
+#include "sim-backend/kernel/process_team.h"
 #include "sim-backend/traffic/segmented.h"
 
 namespace smd::sim {
@@ -61,7 +63,7 @@ std::vector<std::vector<GroupTarget>> targets_of(const std::vector<ProgrammedGro
 }  // namespace
 
 OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input)
-    : net_(net) {
+    : net_(net), processes_(input.processes) {
   if (!spec.trace.empty()) {
     std::vector<std::unique_ptr<std::istream>> copies;
     for (unsigned i = 0; i < net.partitions(); ++i) {
@@ -102,6 +104,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                          .sl_choice = spec.sl_choice,
                          .sl = spec.sl,
                          .lids = input.lids,
+                         .by_host_number = input.by_host_number,
                          .destinations = spec.destinations,
                          .groups = targets_of(input.groups, net.host_count()),
                          .multicast_share = spec.multicast_share,
@@ -117,12 +120,24 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
 OfferedTraffic::~OfferedTraffic() { net_.set_workload(nullptr); }
 
 bool OfferedTraffic::finished() const {
-  if (trace_) return trace_->finished() && net_.stats().in_flight == 0;
-  return completed_at() != kNever;
+  if (!trace_) return completed_at() != kNever;
+  if (processes_ == nullptr) return trace_->finished() && net_.stats().in_flight == 0;
+  bool sends = false;
+  for (unsigned i = 0; i < net_.partitions(); ++i) {
+    sends = sends || (processes_->is_here(i) && !trace_->finished(i));
+  }
+  return processes_->most(sends ? 1 : 0) == 0 && net_.stats().in_flight == 0;
 }
 
 Picos OfferedTraffic::completed_at() const {
-  return collective_ ? collective_->finished() : kNever;
+  if (!collective_) return kNever;
+  if (processes_ == nullptr) return collective_->finished();
+  Picos last = 0;
+  for (HostNum host = 0; host < net_.host_count(); ++host) {
+    if (!processes_->is_here(net_.partition_of(host))) continue;
+    last = std::max(last, collective_->done_at(host));
+  }
+  return processes_->most(last);
 }
 
 }  // namespace smd::sim

@@ -9,12 +9,15 @@
 
 namespace smd::sim {
 
+class ProcessTeam;
+
 struct TrafficInput {
   double load = 0;
   std::uint64_t seed = 1;
   unsigned mtu = 4096;
   PatternInput pattern;                // of the hosts of the net
   std::uint32_t lids = 1;              // of each host, that messages are spread over
+  bool by_host_number = false;         // hosts have no LIDs
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths
   /// Multicast groups of the net; the first one's members are the ranks of a collective. Outlives
   /// it.
@@ -22,6 +25,7 @@ struct TrafficInput {
   InNetworkAllReduce::Tree adders{};  // of the first group, where switches add
   /// From a host to several, so many bytes; where nets have that.
   std::function<void(HostNum, std::span<const HostNum>, std::uint16_t)> send_to{};
+  ProcessTeam* processes = nullptr;  // that simulate the net, where they are several; outlive it
 };
 
 /// Is the net's workload for as long as it lives.
@@ -41,6 +45,8 @@ class OfferedTraffic {
     return collective_ ? collective_->switch_ports() : nullptr;
   }
 
+  // Of several processes all have to ask.
+
   /// Everything that was to be sent has arrived, or has been lost.
   [[nodiscard]] bool finished() const;
 
@@ -49,6 +55,7 @@ class OfferedTraffic {
 
  private:
   DataNet& net_;
+  ProcessTeam* processes_;
   std::unique_ptr<TraceTraffic> trace_;
   std::unique_ptr<CollectiveWorkload> collective_;
   std::unique_ptr<SyntheticTraffic> synthetic_;

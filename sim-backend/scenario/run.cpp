@@ -7,11 +7,14 @@
 #include <fstream>
 #include <map>
 
+#include "sim-backend/kernel/process_team.h"
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/partition_split.h"
+#include "sim-backend/scenario/beyond_subnet.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/topology/network.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
 
@@ -24,11 +27,12 @@ constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
 SteadyResult run_to_end(DataNet& net,
                         Meter& meter,
                         const MeasureSpec& measure,
+                        const std::function<void(Picos)>& step,
                         const std::function<bool()>& done,
                         const RunControl& control) {
   SteadyResult out;
   while (net.now() < measure.limit && !done() && net.next_event() != kNever) {
-    net.run_until(std::min(net.now() + measure.plan.interval, measure.limit));
+    step(std::min(net.now() + measure.plan.interval, measure.limit));
     out.intervals.push_back(meter.cut());
     out.deadlock = net.find_deadlock();
     if (!out.deadlock.empty()) {
@@ -73,22 +77,33 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   PreparedScenario out;
   out.scenario_ = std::move(scenario);
   const Scenario& s = out.scenario_;
-  auto spec = load_fabric(s.fabric);
-  if (!spec) {
-    Faults faults = std::move(spec.error());
+  auto network = load_network(s.fabric);
+  if (!network) {
+    Faults faults = std::move(network.error());
     // A fault of the fabric's own file has its line there.
     for (Fault& fault : faults) {
       if (fault.line == 0) fault = {s.file, s.fabric_line, fault.where + ": " + fault.message};
     }
     return tl::unexpected(std::move(faults));
   }
-  out.spec_ = std::move(*spec);
+  out.spec_ = std::move(network->spec);
+  out.is_subnet_ = network->is_subnet;
+  if (!out.is_subnet_) {
+    if (const std::string why = check_beyond_subnet(s); !why.empty()) {
+      return fault(s.file, s.fabric_line, why);
+    }
+  }
   if (const std::string why = out.check_split(); !why.empty()) {
     return fault(s.file, s.fabric_line, why);
   }
   if (s.model == NetModel::Worms) {
     if (const std::string why = out.find_worm_routes(); !why.empty()) {
       return fault(s.file, s.routes_line > 0 ? s.routes_line : s.fabric_line, why);
+    }
+  } else if (!out.is_subnet_) {
+    out.fabric_ = list_hosts(out.spec_);
+    if (const std::string why = out.find_routes(); !why.empty()) {
+      return fault(s.file, s.routes_line, why);
     }
   } else {
     auto fabric = program_nodes(out.spec_, s.program);
@@ -150,6 +165,7 @@ std::string PreparedScenario::check_split() const {
   const Scenario& s = scenario_;
   if (s.packet.partitions == 1) return {};
   if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
+  if (s.model == NetModel::Worms) return "worms are simulated in 1 partition";
   return check_partitions(spec_, s.packet);
 }
 
@@ -273,6 +289,7 @@ void sum_up(const PacketNet& net,
             PointResult& out) {
   out.simulated = net.now();
   out.stats = net.stats();
+  out.memory = net.memory_use();
   out.audit = net.audit();
   measure_shares(bytes, out);
   find_most_blocked(net, spec, out);
@@ -285,7 +302,7 @@ bool PointResult::recovered() const {
 }
 
 SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
-  if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
+  if (scenario_.traffic.sl_choice != SlChoice::Path || !is_subnet_) return {};
   return [this](HostNum from, HostNum to, std::uint32_t offset) -> std::uint8_t {
     const PathSls& sls = fabric_.routing.path_sls;
     const auto lid = static_cast<std::uint16_t>(fabric_.host_lids[to].value() + offset);
@@ -329,9 +346,10 @@ PointResult PreparedScenario::run_worms(double load,
        }});
   net->start();
   WormRunStart before;
+  const auto step = [&net](Picos until) { net->run_until(until); };
   if (traffic.is_closed()) {
     out.steady = run_to_end(
-        *net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+        *net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
     out.complete = traffic.finished();
     out.completed_at = traffic.completed_at();
   } else {
@@ -339,7 +357,7 @@ PointResult PreparedScenario::run_worms(double load,
         *net,
         meter,
         scenario_.measure.plan,
-        [&net](Picos until) { net->run_until(until); },
+        step,
         [&control](double share) {
           control.progress(share);
           return !control.stop();
@@ -381,7 +399,12 @@ PointResult PreparedScenario::run(double load,
   PacketNet net(spec_, options);
   ThreadTeam team;
   net.set_team(&team);
-  for (std::uint32_t n = 0; n < spec_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
+  if (!is_subnet_) net.open_all(mtu_bytes(scenario_.program.mtu));
+  std::optional<ProcessTeam> processes;
+  if (control.processes != nullptr) {
+    net.set_processes(&processes.emplace(*control.processes, options.partitions));
+  }
+  for (std::uint32_t n = 0; n < fabric_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
   ReplySl reply_sl;
   if (auto sl = path_sl()) {
     reply_sl = [sl = std::move(sl)](HostNum from, HostNum to) { return sl(from, to, 0); };
@@ -398,27 +421,31 @@ PointResult PreparedScenario::run(double load,
                      .mtu = mtu_bytes(scenario_.program.mtu),
                      .pattern = pattern_input(seed),
                      .lids = t.any_lid ? 1u << scenario_.program.lmc : 1u,
+                     .by_host_number = !is_subnet_,
                      .path_sl = path_sl(),
                      .groups = &groups_of_hosts_.groups,
-                     .adders = adders_};
+                     .adders = adders_,
+                     .processes = processes ? &*processes : nullptr};
   const OfferedTraffic traffic(net, t, std::move(input));
   net.set_switch_port_handler(traffic.switch_ports());
   net.start();
+  const auto step = [&](Picos until) {
+    net.run_until(until);
+    if (!processes) return;
+    meter.share([&](unsigned partition, std::span<std::byte> counts) {
+      processes->share(partition, counts);
+    });
+  };
   if (traffic.is_closed()) {
     out.steady = run_to_end(
-        net, meter, scenario_.measure, [&] { return traffic.finished(); }, control);
+        net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
     out.complete = traffic.finished();
     out.completed_at = traffic.completed_at();
   } else {
-    out.steady = measure_steady(
-        net,
-        meter,
-        scenario_.measure.plan,
-        [&net](Picos until) { net.run_until(until); },
-        [&control](double share) {
-          control.progress(share);
-          return !control.stop();
-        });
+    out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&control](double share) {
+      control.progress(share);
+      return !control.stop();
+    });
   }
   out.latency = read_latency(meter.latency());
   out.network_latency = read_latency(meter.network_latency());

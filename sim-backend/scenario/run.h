@@ -27,6 +27,7 @@ struct PointResult {
   Picos blocked = 0;       // of the link that waited longest for credit
   std::string blocked_port;
   NetStats stats;
+  NetMemory memory;       // at the end: as much as at once
   std::string audit;      // what did not add up; empty
   bool complete = false;  // a collective or a trace ended
   Picos completed_at = kNever;
@@ -92,6 +93,7 @@ class PreparedScenario {
 
   Scenario scenario_;
   FabricSpec spec_;
+  bool is_subnet_ = true;  // else nothing is programmed, and a rule chooses the ways
   ProgrammedFabric fabric_;
   std::shared_ptr<const AdaptiveRoutes> routes_;  // null: the tables
   std::optional<WormScenario> worms_;

@@ -5,11 +5,16 @@
 
 namespace smd::sim {
 
+class Processes;
+
 struct RunControl {
   /// Asked after every interval: true ends the run, with what it has.
   std::function<bool()> stop = [] { return false; };
   /// Told after every interval what share (0 to 1) of the run is behind it, at least.
   std::function<void(double)> progress = [](double) {};
+  /// Several that simulate this run together: all of them run it, each gets all of the result.
+  /// Their stop() has to say the same. Requires: a partition or more for each.
+  Processes* processes = nullptr;
 };
 
 }  // namespace smd::sim

@@ -101,7 +101,7 @@ class Reader {
   void read_fault(const OptionTable& table, int here) {
     constexpr double kMostMicros = 1e9;
     FaultText fault{.line = here};
-    for (const auto& [key, line, value] : table) {
+    for (const auto& [key, line, value, column] : table) {
       const auto* text = as<std::string>(value);
       if (key == "at_us") {
         const auto* whole = as<std::int64_t>(value);
@@ -149,7 +149,7 @@ class Reader {
     constexpr std::int64_t kMostHosts = 49151;
     GroupText group{.line = here, .mlid_line = here};
     int choices = 0;
-    for (const auto& [key, line, value] : table) {
+    for (const auto& [key, line, value, column] : table) {
       const auto* whole = as<std::int64_t>(value);
       const auto number = [&](std::int64_t least, std::int64_t most) {
         return whole != nullptr && *whole >= least && *whole <= most;

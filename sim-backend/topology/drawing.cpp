@@ -31,6 +31,18 @@ std::string check_size(const Size& size) {
     return fmt::format(
         "{} ports on one switch: InfiniBand switches have at most {}", size.radix, kMaxPorts);
   }
+  if (size.beyond) {
+    // Switches have a port 0.
+    const std::uint64_t switch_ports = product({size.switches, size.radix + 1});
+    if (switch_ports <= kMostNetworkPorts && size.host_ports <= kMostNetworkPorts - switch_ports) {
+      return {};
+    }
+    return fmt::format("{} switches of {} ports and {} host ports: a network has {} ports at most",
+                       size.switches,
+                       size.radix,
+                       size.host_ports,
+                       kMostNetworkPorts);
+  }
   if (size.switches > kMaxLids || size.host_ports > kMaxLids ||
       size.switches + size.host_ports > kMaxLids) {
     return fmt::format("{} switches and {} host ports: a subnet has {} LIDs in all",

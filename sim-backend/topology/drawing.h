@@ -25,9 +25,11 @@ struct Size {
   std::uint64_t switches = 0;
   std::uint64_t host_ports = 0;  // one LID each
   std::uint64_t radix = 0;       // ports of the largest switch
+  bool beyond = false;           // no subnet: LIDs do not count
 };
 
-/// Empty when such a fabric fits into a subnet, else what does not fit and the limit.
+/// Empty when such a fabric fits into a subnet, or is beyond one and not too large for that either;
+/// else what does not fit and the limit.
 [[nodiscard]] std::string check_size(const Size& size);
 
 class Drawing {

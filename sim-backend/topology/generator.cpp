@@ -153,7 +153,7 @@ std::string_view nearest_generator(std::string_view name) {
   return find_nearest(name, names);
 }
 
-Parsed<FabricSpec> generate(std::string_view call) {
+Parsed<Network> generate(std::string_view call) {
   const std::string where(call);
   const std::size_t colon = call.find(':');
   const std::string_view name = call.substr(0, colon);
@@ -178,7 +178,10 @@ Parsed<FabricSpec> generate(std::string_view call) {
   Result<FabricSpec> spec = generator->draw(arguments);
   if (!spec) return fault(where, 0, spec.error().context);
   spec->title = where;
-  return std::move(*spec);
+  const bool may_be_beyond =
+      std::ranges::find(generator->keys, kBeyondKey.name, &Key::name) != generator->keys.end();
+  return Network{.spec = std::move(*spec),
+                 .is_subnet = !may_be_beyond || arguments.number(kBeyondKey.name) == 0};
 }
 
 std::string list_generators() {

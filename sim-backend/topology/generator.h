@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim-backend/topology/fabric_spec.h"
+#include "sim-backend/topology/network.h"
 
 namespace smd::sim {
 
@@ -89,7 +89,12 @@ struct Generator {
 /// The generator's name nearest to a mistyped one.
 [[nodiscard]] std::string_view nearest_generator(std::string_view name);
 
+/// Of generators that draw networks beyond a subnet.
+inline constexpr Key kBeyondKey =
+    number_key("beyond", "0", 0, 1)
+        .means("1: no subnet, of any size; for smsim run with routes.rule alone");
+
 /// `NAME` or `NAME:key=value,…`. Every fault of the call is reported, not just the first.
-[[nodiscard]] Parsed<FabricSpec> generate(std::string_view call);
+[[nodiscard]] Parsed<Network> generate(std::string_view call);
 
 }  // namespace smd::sim

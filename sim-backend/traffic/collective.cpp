@@ -117,6 +117,11 @@ Picos Collective::finished() const {
   return last;
 }
 
+Picos Collective::done_at(HostNum host) const {
+  const std::uint32_t rank = places_.rank_of(host);
+  return rank == kNowhere ? 0 : ranks_[rank].done_at;
+}
+
 std::uint64_t Collective::message_bytes() const {
   if (options_.kind != CollectiveKind::RingAllReduce)
     return std::max<std::uint64_t>(1, options_.bytes);

@@ -67,6 +67,9 @@ class CollectiveWorkload : public Workload {
   /// When the last rank had everything; kNever before that.
   [[nodiscard]] virtual Picos finished() const = 0;
 
+  /// When the host had everything; kNever before that, 0 of one that takes no part.
+  [[nodiscard]] virtual Picos done_at(HostNum host) const = 0;
+
   /// Messages that all hosts send together.
   [[nodiscard]] virtual std::uint64_t messages() const = 0;
 
@@ -90,6 +93,7 @@ class Collective final : public CollectiveWorkload {
   void on_delivered(DataNet& net, const Delivery& arrival) override;
 
   [[nodiscard]] Picos finished() const override;
+  [[nodiscard]] Picos done_at(HostNum host) const override;
   [[nodiscard]] std::uint64_t messages() const override;
 
  private:

@@ -74,6 +74,11 @@ Picos InNetworkAllReduce::finished() const {
   return last;
 }
 
+Picos InNetworkAllReduce::done_at(HostNum host) const {
+  const std::uint32_t rank = ranks_.rank_of(host);
+  return rank == kNowhere ? 0 : done_at_[rank];
+}
+
 Picos InNetworkAllReduce::first(HostNum host) {
   return ranks_.rank_of(host) == kNowhere ? kNever : options_.start;
 }

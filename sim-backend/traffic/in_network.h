@@ -40,6 +40,7 @@ class InNetworkAllReduce final : public CollectiveWorkload, public SwitchPortHan
   void on_delivered(DataNet& net, const Delivery& arrival) override;
   void on_taken_in(PacketNet& net, std::uint32_t node, const Delivery& arrival) override;
   [[nodiscard]] Picos finished() const override;
+  [[nodiscard]] Picos done_at(HostNum host) const override;
   [[nodiscard]] std::uint64_t messages() const override;
 
   [[nodiscard]] SwitchPortHandler* switch_ports() override { return this; }

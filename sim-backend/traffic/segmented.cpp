@@ -71,6 +71,11 @@ Picos SegmentedCollective::finished() const {
   return last;
 }
 
+Picos SegmentedCollective::done_at(HostNum host) const {
+  const std::uint32_t rank = ranks_.rank_of(host);
+  return rank == kNowhere ? 0 : of_[rank].done_at;
+}
+
 Picos SegmentedCollective::first(HostNum host) {
   const std::uint32_t rank = ranks_.rank_of(host);
   if (rank == kNowhere) return kNever;

@@ -22,6 +22,7 @@ class SegmentedCollective final : public CollectiveWorkload {
   Picos emit(DataNet& net, HostNum host, Picos now) override;
   void on_delivered(DataNet& net, const Delivery& arrival) override;
   [[nodiscard]] Picos finished() const override;
+  [[nodiscard]] Picos done_at(HostNum host) const override;
   [[nodiscard]] std::uint64_t messages() const override;
 
  private:

@@ -9,6 +9,7 @@ SyntheticTraffic::SyntheticTraffic(const SyntheticOptions& options,
                                    std::vector<std::uint32_t> byte_time,
                                    PathSl path_sl)
     : options_(options), destinations_(std::move(destinations)), path_sl_(std::move(path_sl)) {
+  sources_.reserve(byte_time.size());
   for (HostNum host = 0; host < byte_time.size(); ++host) {
     // A stream of its own for each host: what one does changes nothing for another.
     Source source{.rng = Rng(options_.seed * 0x9e3779b97f4a7c15u + host),
@@ -106,9 +107,10 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
         options_.lids > 1 ? static_cast<std::uint32_t>(source.rng.below(options_.lids)) : 0;
     const auto lid = static_cast<std::uint16_t>(net.host_lid(to).value() + offset);
     PacketRequest sending{.dlid = Lid{lid}, .sl = options_.sl, .tag = to};
+    if (options_.by_host_number) sending.to = to;
     if (options_.sl_choice == SlChoice::Random) {
       sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
-    } else if (options_.sl_choice == SlChoice::Path) {
+    } else if (options_.sl_choice == SlChoice::Path && path_sl_) {
       sending.sl = path_sl_(host, to, offset);
     }
     send_message(net, host, sending);

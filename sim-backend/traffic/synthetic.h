@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim-backend/kernel/huge_pages.h"
 #include "sim-backend/packet/data_net.h"
 #include "sim-backend/traffic/arrivals.h"
 #include "sim-backend/traffic/patterns.h"
@@ -38,7 +39,8 @@ struct SyntheticOptions {
   unsigned header_bytes = 26;
   SlChoice sl_choice = SlChoice::Fixed;
   std::uint8_t sl = 0;
-  std::uint32_t lids = 1;  // of each host, that messages are spread over at random
+  std::uint32_t lids = 1;       // of each host, that messages are spread over at random
+  bool by_host_number = false;  // hosts have none
   // Messages to as many hosts as this, any of them; then loads count each copy, and the pattern is
   // that of the rest. With more than one `send_to` makes them.
   std::uint32_t destinations = 1;
@@ -86,7 +88,7 @@ class SyntheticTraffic final : public Workload {
   SyntheticOptions options_;
   Destinations destinations_;
   PathSl path_sl_;
-  std::vector<Source> sources_;
+  PagedVector<Source> sources_;
 };
 
 }  // namespace smd::sim

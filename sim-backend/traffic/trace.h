@@ -67,6 +67,9 @@ class TraceTraffic final : public Workload {
 
   [[nodiscard]] bool finished() const;
 
+  /// The messages of this partition have been sent.
+  [[nodiscard]] bool finished(unsigned partition) const { return !feeds_[partition].next; }
+
  private:
   /// What one partition sends.
   struct Feed {

@@ -39,18 +39,21 @@ class FaultList {
 
   /// Line 0: the file as a whole.
   void add(int line, std::string message) {
-    add_lazily(line, [&] { return std::move(message); });
+    add_lazily(line, 0, [&] { return std::move(message); });
   }
 
   /// At a column of a line.
   void add(int line, int column, std::string message) {
-    add_to(line, column, [&] { return std::move(message); });
+    add_lazily(line, column, [&] { return std::move(message); });
   }
 
   /// `message` is called only where the fault is one of the first.
   template <class Message>
-  void add_lazily(int line, Message&& message) {
-    add_to(line, 0, message);
+  void add_lazily(int line, int column, Message&& message) {
+    if (faults_.size() < most_)
+      faults_.push_back({file_, line, message(), column});
+    else
+      ++more_;
   }
 
   [[nodiscard]] bool empty() const { return faults_.empty(); }
@@ -62,14 +65,6 @@ class FaultList {
   }
 
  private:
-  template <class Message>
-  void add_to(int line, int column, Message&& message) {
-    if (faults_.size() < most_)
-      faults_.push_back({file_, line, message(), column});
-    else
-      ++more_;
-  }
-
   std::string file_;
   std::size_t most_;
   Faults faults_;

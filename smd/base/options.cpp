@@ -77,6 +77,7 @@ struct AsciiText {
 
   /// Of the file, for one of the library's; both count characters from 1.
   [[nodiscard]] int column_of(int line, int column) const {
+    if (escapes.empty()) return column;
     std::size_t from = 0;
     for (int i = 1; i < line && from < ascii.size(); ++i) from = ascii.find('\n', from) + 1;
     const std::size_t to = from + static_cast<std::size_t>(column) - 1;
@@ -184,31 +185,52 @@ int base_of(toml::value_flags flags) {
 /// Nobody reads tables within tables beyond this, and dotted keys nest them without bound.
 constexpr int kDeepest = 16;
 
-OptionTable to_table(const toml::table& table, int depth);
+/// The library's tree as options see it.
+class Converter {
+ public:
+  explicit Converter(const AsciiText& text) : text_(text) {}
 
-OptionValue to_value(const toml::node& node, int depth) {
-  const int line = line_of(node.source());
-  if (const auto* v = node.as_boolean()) return {v->get(), line};
-  if (const auto* v = node.as_integer()) return {v->get(), line, base_of(v->flags())};
-  if (const auto* v = node.as_floating_point()) return {v->get(), line};
-  if (const auto* v = node.as_string()) return {v->get(), line};
-  if (const auto* v = node.as_table()) return {to_table(*v, depth + 1), line};
-  if (const auto* v = node.as_array()) {
-    OptionList list;
-    for (const toml::node& item : *v) list.push_back(to_value(item, depth));
-    return {std::move(list), line};
+  [[nodiscard]] OptionTable table(const toml::table& table, int depth) const {
+    OptionTable pairs;
+    if (depth > kDeepest) return pairs;
+    for (const auto& [key, node] : table) {
+      pairs.push_back({.key = std::string(key.str()),
+                       .line = line_of(key.source()),
+                       .value = value(node, depth),
+                       .column = column_of(key.source())});
+    }
+    return pairs;
   }
-  return {std::monostate{}, line};
-}
 
-OptionTable to_table(const toml::table& table, int depth) {
-  OptionTable pairs;
-  if (depth > kDeepest) return pairs;
-  for (const auto& [key, node] : table) {
-    pairs.push_back({std::string(key.str()), line_of(key.source()), to_value(node, depth)});
+ private:
+  [[nodiscard]] OptionValue value(const toml::node& node, int depth) const {
+    OptionValue out{.value = plain(node, depth),
+                    .line = line_of(node.source()),
+                    .column = column_of(node.source())};
+    if (const auto* number = node.as_integer()) out.base = base_of(number->flags());
+    return out;
   }
-  return pairs;
-}
+
+  [[nodiscard]] decltype(OptionValue::value) plain(const toml::node& node, int depth) const {
+    if (const auto* v = node.as_boolean()) return v->get();
+    if (const auto* v = node.as_integer()) return v->get();
+    if (const auto* v = node.as_floating_point()) return v->get();
+    if (const auto* v = node.as_string()) return v->get();
+    if (const auto* v = node.as_table()) return table(*v, depth + 1);
+    if (const auto* v = node.as_array()) {
+      OptionList list;
+      for (const toml::node& item : *v) list.push_back(value(item, depth));
+      return list;
+    }
+    return std::monostate{};
+  }
+
+  [[nodiscard]] int column_of(const toml::source_region& source) const {
+    return text_.column_of(line_of(source), static_cast<int>(source.begin.column));
+  }
+
+  const AsciiText& text_;
+};
 
 }  // namespace
 
@@ -258,7 +280,7 @@ Parsed<OptionTable> parse_toml(std::string_view text,
                fmt::format("not TOML: {}", printable(error.description())));
     return tl::unexpected(faults.take());
   }
-  return to_table(document.table(), 0);
+  return Converter(*scanned).table(document.table(), 0);
 }
 
 }  // namespace smd

@@ -30,14 +30,16 @@ struct OptionValue {
   /// Dates and times, which no option takes, are the last.
   std::variant<bool, std::int64_t, double, std::string, OptionList, OptionTable, std::monostate>
       value;
-  int line = 0;   // where it stands in its file; 0 outside of files
-  int base = 10;  // in which the file has a number: 8, 10 or 16
+  int line = 0;    // where it stands in its file; 0 outside of files
+  int base = 10;   // in which the file has a number: 8, 10 or 16
+  int column = 0;  // in characters from 1; 0 where it has none
 };
 
 struct OptionPair {
   std::string key;
   int line = 0;  // of the key
   OptionValue value;
+  int column = 0;  // of the key
 };
 
 /// Nothing when the value is of another type.

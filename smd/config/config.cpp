@@ -67,41 +67,51 @@ class Reader {
   Parsed<Config> read(const OptionTable& document, ConfigLines* lines) {
     for (const OptionPair& entry : document) read_section(entry);
     check_rules();
-    if (lines != nullptr) *lines = lines_;
+    if (lines != nullptr) {
+      lines->clear();
+      for (const auto& [name, place] : places_) lines->emplace(name, place.line);
+    }
     if (faults_.empty()) return config_;
     // Tables have their keys by name; people read files from the top.
-    std::ranges::stable_sort(faults_, {}, &Pending::line);
+    std::ranges::stable_sort(faults_, {}, [](const Pending& each) { return each.at.line; });
     FaultList first(file_, kMostConfigFaults);
-    for (const Pending& each : faults_) first.add_lazily(each.line, each.message);
+    for (const Pending& each : faults_)
+      first.add_lazily(each.at.line, each.at.column, each.message);
     return tl::unexpected<Faults>(first.take());
   }
 
  private:
+  struct Place {
+    int line = 0;  // of the file as a whole 0
+    int column = 0;
+  };
+
   /// Put into words only where it is among the first: finding what a name was meant to be takes a
   /// while, and a daemon reads its file again on the loop. The document outlives it.
   struct Pending {
-    int line = 0;
+    Place at;
     std::function<std::string()> message;
   };
 
   void read_section(const OptionPair& entry) {
-    const auto& [name, line, value] = entry;
-    const auto* section = as<OptionTable>(value);
+    const std::string& name = entry.key;
+    const Place place{entry.line, entry.column};
+    const auto* section = as<OptionTable>(entry.value);
     if (is_section(name)) {
       if (section == nullptr) {
-        return complain(line, fmt::format("{} is no section; write [{}]", name, name));
+        return complain(place, fmt::format("{} is no section; write [{}]", name, name));
       }
       for (const OptionPair& option : *section) read_option(name, option);
       return;
     }
     if (section == nullptr) {
-      return complain_lazily(line, [&name = entry.key] {
+      return complain_lazily(place, [&name = entry.key] {
         return fmt::format("{} stands outside of every section; the nearest known key is {}",
                            print_key(name),
                            nearest_option("", name));
       });
     }
-    complain_lazily(line, [&name = entry.key] {
+    complain_lazily(place, [&name = entry.key] {
       return fmt::format("unknown section [{}]; the nearest known one is [{}]",
                          print_key(name),
                          nearest_section(name));
@@ -111,17 +121,18 @@ class Reader {
   void read_option(std::string_view section, const OptionPair& entry) {
     const ConfigOption* option = find_option(section, entry.key);
     if (option == nullptr) {
-      return complain_lazily(entry.line, [section, &name = entry.key] {
+      return complain_lazily({entry.line, entry.column}, [section, &name = entry.key] {
         return fmt::format("unknown key {}.{}; the nearest known one is {}",
                            section,
                            print_key(name),
                            nearest_option(section, name));
       });
     }
-    lines_[option->name()] = entry.line;
+    const Place of_value{entry.value.line, entry.value.column};
+    places_[option->name()] = of_value;
     if (option->apply(entry.value, config_)) return;
     faulty_.insert(option->name());
-    complain(entry.line,
+    complain(of_value,
              fmt::format("{} is {}; {}", option->name(), print_value(entry.value), option->range));
   }
 
@@ -134,27 +145,27 @@ class Reader {
       if (!judged) continue;
       const auto broken = rule.broken(config_);
       if (!broken) continue;
-      int line = 0;
+      Place place;
       for (const std::string& name : rule.options) {
-        const auto it = lines_.find(name);
-        if (line == 0 && it != lines_.end()) line = it->second;
+        const auto it = places_.find(name);
+        if (place.line == 0 && it != places_.end()) place = it->second;
       }
-      complain(line, *broken);
+      complain(place, *broken);
     }
   }
 
-  void complain(int line, std::string message) {
-    complain_lazily(line, [message = std::move(message)] { return message; });
+  void complain(Place place, std::string message) {
+    complain_lazily(place, [message = std::move(message)] { return message; });
   }
 
-  void complain_lazily(int line, std::function<std::string()> message) {
-    faults_.push_back({line, std::move(message)});
+  void complain_lazily(Place place, std::function<std::string()> message) {
+    faults_.push_back({place, std::move(message)});
   }
 
   std::string file_;
   Config config_;
   std::vector<Pending> faults_;
-  ConfigLines lines_;  // where the file sets an option
+  std::map<std::string, Place> places_;  // of the values that the file sets, by option
   std::set<std::string> faulty_;
 };
 
@@ -270,7 +281,7 @@ Parsed<std::vector<Guid>> parse_root_file(std::string_view text, const std::stri
     if (const auto guid = option_kinds::parse_hex(word); guid && *guid != 0) {
       roots.push_back(Guid{*guid});
     } else {
-      faults.add(line, "no GUID of a switch, such as 0x0002c90300000001");
+      faults.add(line, column_of(whole, word), "no GUID of a switch, such as 0x0002c90300000001");
     }
   });
   if (!faults.empty()) return tl::unexpected(faults.take());
@@ -305,10 +316,14 @@ Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::strin
         end == std::string_view::npos ? rest : trim(rest.substr(end + 1));
     if (!guid || *guid == 0 || remark || end == std::string_view::npos || end == 0 ||
         !(behind.empty() || behind.front() == '#')) {
-      return faults.add(line, "no node and its name, such as 0x0002c90300000001 \"leaf 7\"");
+      return faults.add(line,
+                        column_of(whole, trim(whole)),
+                        "no node and its name, such as 0x0002c90300000001 \"leaf 7\"");
     }
     if (!names.emplace(Guid{*guid}, std::string(rest.substr(0, end))).second)
-      faults.add(line, fmt::format("{} has a name already; one line for each node", Guid{*guid}));
+      faults.add(line,
+                 column_of(whole, word),
+                 fmt::format("{} has a name already; one line for each node", Guid{*guid}));
   });
   if (!faults.empty()) return tl::unexpected(faults.take());
   return std::vector<std::pair<Guid, std::string>>(names.begin(), names.end());
@@ -329,20 +344,23 @@ Parsed<MKeySources> parse_m_key_file(std::string_view text, const std::string& f
     MKeySource source;
     if (kind == "seed") {
       const auto bytes = parse_hex_bytes(value);
-      if (!bytes) return faults.add(line, std::string(kRight));
+      if (!bytes) return faults.add(line, column_of(whole, words), std::string(kRight));
       if (bytes->size() < kShortestSeed)
         return faults.add(
             line,
+            column_of(whole, value),
             fmt::format(
                 "a seed of {} bytes can be guessed; {} or more", bytes->size(), kShortestSeed));
       source.seed = *bytes;
     } else {
       const auto key = option_kinds::parse_hex(value);
-      if (kind != "key" || !key || *key == 0) return faults.add(line, std::string(kRight));
+      if (kind != "key" || !key || *key == 0)
+        return faults.add(line, column_of(whole, words), std::string(kRight));
       source.key = MKey{*key};
     }
     if (std::ranges::find(sources, source) != sources.end())
-      return faults.add(line, "stands here already; each once, the newest first");
+      return faults.add(
+          line, column_of(whole, words), "stands here already; each once, the newest first");
     sources.push_back(std::move(source));
   });
   if (faults.empty() && sources.empty())

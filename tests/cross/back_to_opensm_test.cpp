@@ -18,7 +18,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace back_to_opensm_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::AllOf;
@@ -225,5 +225,5 @@ TEST_F(BackToOpensm, GroupsSubscriptionsServicesAndAliasesStay) {
   EXPECT_EQ(lids(ibsim).size(), 14u);
 }
 
-}  // namespace
+}  // namespace back_to_opensm_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/cross/served.h"
 
 namespace smd::test {
-namespace {
+namespace congestion_cross_test {
 
 using testing::HasSubstr;
 
@@ -223,5 +223,5 @@ TEST_F(CongestionCross, OpensmAndSmdWriteTheSameRegisters) {
   EXPECT_THAT(served.console("counters"), HasSubstr("dropped_cc_key 0\n"));
 }
 
-}  // namespace
+}  // namespace congestion_cross_test
 }  // namespace smd::test

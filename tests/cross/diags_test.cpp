@@ -15,7 +15,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace diags_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::HasSubstr;
@@ -169,5 +169,5 @@ INSTANTIATE_TEST_SUITE_P(Each,
                            return server.param == Server::Ibsim ? "OnIbsim" : "OnSmsim";
                          });
 
-}  // namespace
+}  // namespace diags_test
 }  // namespace smd::test

@@ -23,7 +23,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace groups_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::HasSubstr;
@@ -616,5 +616,5 @@ INSTANTIATE_TEST_SUITE_P(OnA,
                            return std::string(at.param).starts_with("torus") ? "torus" : "tree";
                          });
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace smd::test

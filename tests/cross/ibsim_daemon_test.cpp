@@ -215,7 +215,7 @@ TEST_F(DaemonOnIbsim, KeepsItsConfigurationWhenTheNewOneIsBroken) {
   { std::ofstream(config_) << "[sm]\nengin = \"updn\"\n"; }
   ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
   EXPECT_TRUE(wait_until([&] { return smd_->err().find("kept=old") != std::string::npos; }, 5s));
-  EXPECT_THAT(smd_->err(), HasSubstr("smd.toml:2: "));
+  EXPECT_THAT(smd_->err(), HasSubstr("smd.toml:2:1: "));
   EXPECT_EQ(status().at("state"), "master");
   EXPECT_THAT(faults(), IsEmpty());
 }

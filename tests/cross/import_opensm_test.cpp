@@ -15,7 +15,7 @@
 #include "tests/support/process.h"
 
 namespace smd::test {
-namespace {
+namespace import_opensm_test {
 
 using testing::IsSupersetOf;
 
@@ -273,5 +273,5 @@ TEST_F(ImportOpensm, HelpKnowsNoFlagThatWeDoNot) {
   EXPECT_THAT(ours, IsSupersetOf(theirs));
 }
 
-}  // namespace
+}  // namespace import_opensm_test
 }  // namespace smd::test

@@ -225,17 +225,8 @@ INSTANTIATE_TEST_SUITE_P(
                                        "OPTIONS=\"--priority 10 -v\"\n",
                               .m_key = "0xdeadbeef"},
                      .differences = {}},
-        // What keeps opensm from running on ibsim, or from managing, is at its default; so is
-        // keep_pkey_indexes, without which 3.3.23 gives nobody a path (ERR 1F1B).
         ComparedSite{
-            .site = {.name = "every-option",
-                     .fabric = "fat-tree:k=4,levels=2",
-                     .replaced = {{"congestion_control TRUE", "congestion_control FALSE"},
-                                  {"daemon TRUE", "daemon FALSE"},
-                                  {"sm_inactive TRUE", "sm_inactive FALSE"},
-                                  {"keep_pkey_indexes FALSE", "keep_pkey_indexes TRUE"}},
-                     .start = "",
-                     .m_key = "0x0badcafe"},
+            .site = every_option_site(),
             .differences =
                 {slower("LinkSpeedExtEnabled", "14.0625 Gbps", "14.0625 Gbps or 25.78125 Gbps"),
                  slower("LinkSpeedExtActive", "14.0625 Gbps", "25.78125 Gbps"),

@@ -62,6 +62,17 @@ SiteOnFabric hpc_updn_site() {
           .start = ""};
 }
 
+SiteOnFabric every_option_site() {
+  return {.name = "every-option",
+          .fabric = "fat-tree:k=4,levels=2",
+          .replaced = {{"congestion_control TRUE", "congestion_control FALSE"},
+                       {"daemon TRUE", "daemon FALSE"},
+                       {"sm_inactive TRUE", "sm_inactive FALSE"},
+                       {"keep_pkey_indexes FALSE", "keep_pkey_indexes TRUE"}},
+          .start = "",
+          .m_key = "0x0badcafe"};
+}
+
 std::string read_text(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};

@@ -29,6 +29,10 @@ struct SiteOnFabric {
 
 [[nodiscard]] SiteOnFabric hpc_updn_site();
 
+/// What keeps opensm from running on ibsim, or from managing, is at its default; so is
+/// keep_pkey_indexes, without which 3.3.23 gives nobody a path (ERR 1F1B).
+[[nodiscard]] SiteOnFabric every_option_site();
+
 /// "S-0002000000000000 3 PortInfo HoqLife" -> "18"; of PathRecords "HOST: S-… H-… Path[any] sl".
 using RegisterFields = std::map<std::string, std::string>;
 

@@ -15,7 +15,7 @@
 #include "tests/cross/smd_on_ibsim.h"
 
 namespace smd::test {
-namespace {
+namespace partitions_test {
 
 /// What a port has, as smpquery prints it.
 struct PortTable {
@@ -147,5 +147,5 @@ INSTANTIATE_TEST_SUITE_P(On,
                                   std::get<1>(each.param).name;
                          });
 
-}  // namespace
+}  // namespace partitions_test
 }  // namespace smd::test

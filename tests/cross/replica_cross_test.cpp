@@ -14,7 +14,7 @@
 #include "tests/support/certificates.h"
 
 namespace smd::test {
-namespace {
+namespace replica_cross_test {
 
 std::uint16_t free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -220,5 +220,5 @@ print(client.getresponse().status)
   EXPECT_EQ(status(one).value("state", ""), "master");
 }
 
-}  // namespace
+}  // namespace replica_cross_test
 }  // namespace smd::test

@@ -18,7 +18,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace saquery_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::HasSubstr;
@@ -244,5 +244,5 @@ INSTANTIATE_TEST_SUITE_P(On,
                            return at.param == Server::Ibsim ? "ibsim" : "smsim";
                          });
 
-}  // namespace
+}  // namespace saquery_test
 }  // namespace smd::test

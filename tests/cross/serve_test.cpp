@@ -16,7 +16,7 @@
 #include "tests/support/paths.h"
 
 namespace smd::test {
-namespace {
+namespace serve_test {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -397,5 +397,5 @@ TEST(ServeCommand, SaysInOneLineWhatIsWrong) {
   EXPECT_THAT(refused("example:name=fig67", std::string(200, 'n'), 2), HasSubstr("name"));
 }
 
-}  // namespace
+}  // namespace serve_test
 }  // namespace smd::test

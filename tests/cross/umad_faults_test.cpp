@@ -15,7 +15,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace umad_faults_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::AllOf;
@@ -256,5 +256,5 @@ TEST_P(DyingAdapter, EndsOnceWithTheReason) {
 
 INSTANTIATE_TEST_SUITE_P(Sends, DyingAdapter, ::testing::Values(1, 2, 20, 150, 400));
 
-}  // namespace
+}  // namespace umad_faults_test
 }  // namespace smd::test

@@ -12,7 +12,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace umad_pair_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::HasSubstr;
@@ -94,5 +94,5 @@ TEST_P(SplitAdapter, WhoNamesTheGsiMeansThePair) {
   EXPECT_THAT(run.err, HasSubstr("smi0"));
 }
 
-}  // namespace
+}  // namespace umad_pair_test
 }  // namespace smd::test

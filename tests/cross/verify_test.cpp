@@ -13,7 +13,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace verify_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -376,5 +376,5 @@ TEST(Verify, BadInputIsOneLineAndExitCodeTwo) {
   EXPECT_EQ(verify({"--lft", lft}).exit_code, 2);
 }
 
-}  // namespace
+}  // namespace verify_test
 }  // namespace smd::test

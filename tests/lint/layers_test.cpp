@@ -7,7 +7,7 @@
 #include <filesystem>
 
 namespace smd::lint {
-namespace {
+namespace layers_test {
 
 using testing::HasSubstr;
 using testing::Optional;
@@ -148,5 +148,5 @@ TEST(LayerRules, EffectsAreSeen) {
   }
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace smd::lint

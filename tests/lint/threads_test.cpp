@@ -9,7 +9,7 @@
 #include "tests/lint/source_tree.h"
 
 namespace smd::lint {
-namespace {
+namespace threads_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -137,5 +137,5 @@ TEST(ThreadRules, AThreadsIdIsNoThread) {
   EXPECT_FALSE(makes_threads("std::thread::id at = std::thread::hardware_concurrency();"));
 }
 
-}  // namespace
+}  // namespace threads_test
 }  // namespace smd::lint

@@ -22,7 +22,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace administration_test {
 
 using namespace sa;
 using std::chrono_literals::operator""ms;
@@ -493,5 +493,5 @@ TEST(Administration, FieldsOfRecordsReadWhatTheyPrint) {
   }
 }
 
-}  // namespace
+}  // namespace administration_test
 }  // namespace smd::test

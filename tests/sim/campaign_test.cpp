@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/page_scripts.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
 namespace smd::test {
-namespace {
+namespace campaign_test {
 
 using testing::HasSubstr;
 
@@ -53,24 +54,6 @@ for i in $(seq $first $last); do
   SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_COUNT=$((last - first + 1)) sh "$1" || exit 1
 done
 )sh";
-
-/// The ```sh blocks of a document, in their order.
-std::vector<std::string> scripts_of(const std::string& document) {
-  std::ifstream file(source_path(document));
-  std::vector<std::string> out;
-  bool inside = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line == "```sh") {
-      inside = true;
-      out.emplace_back();
-    } else if (line == "```") {
-      inside = false;
-    } else if (inside) {
-      out.back() += line + "\n";
-    }
-  }
-  return out;
-}
 
 class Campaign : public testing::Test {
  protected:
@@ -220,5 +203,5 @@ TEST_F(Campaign, WrongCommandLinesSayWhatWouldBeRight) {
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
-}  // namespace
+}  // namespace campaign_test
 }  // namespace smd::test

@@ -16,7 +16,7 @@
 #include "tests/support/process.h"
 
 namespace smd::test {
-namespace {
+namespace cli_test {
 
 using nlohmann::json;
 using testing::HasSubstr;
@@ -390,6 +390,7 @@ TEST(BadCommandLine, IsCode2WithAClearLine) {
   EXPECT_EQ(smd({"dry-run", "--fabric", "fat-tree", "--nonsense"}).exit_code, 2);
   expect_fault(smd({"dry-run", "--fabric", "fat-treee"}), {"fat-treee", "fat-tree"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:kk=4"}), {"kk", "\"k\""});
+  expect_fault(smd({"dry-run", "--fabric", "hamming:beyond=1"}), {"hamming:beyond=1", "no subnet"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--engine", "updm"}), {"updm", "updn"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--mode", "quick"}), {"quick", "basic"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--timing", "slow"}),
@@ -658,7 +659,7 @@ TEST(StateImport, ADamagedFileHasTwentyFaultsAndACount) {
 TEST(CheckConfig, RefusesModesThatContradictThemselves) {
   const Written config("smd.toml", "[sm]\nmode = \"certified+none+whole+delta\"\n");
   expect_fault(smd({"check-config", "-c", config.path()}),
-               {":2: sm.mode is ", "not with certified"});
+               {":2:8: sm.mode is ", "not with certified"});
 }
 
 TEST(StateExport, ForOpensmGoesIntoADirectory) {
@@ -788,5 +789,5 @@ TEST(Versions, EveryProgramHasOneAndHelp) {
   }
 }
 
-}  // namespace
+}  // namespace cli_test
 }  // namespace smd::test

@@ -5,7 +5,7 @@
 #include "sim-backend/scenario/run.h"
 
 namespace smd::test {
-namespace {
+namespace congestion_faults_test {
 
 constexpr const char* kScenario = R"([fabric]
 name = "irregular:switches=12,ports=8,links=4,hosts=2,seed=3"
@@ -68,5 +68,5 @@ TEST(CongestionFaults, RepeatThemselves) {
   }
 }
 
-}  // namespace
+}  // namespace congestion_faults_test
 }  // namespace smd::test

@@ -7,7 +7,7 @@
 #include "tests/sim/congestion_lab.h"
 
 namespace smd::test {
-namespace {
+namespace congestion_test {
 
 using sim::CongestionSupport;
 using testing::Contains;
@@ -299,5 +299,5 @@ TEST(Congestion, LossesCostTimeAndNothingElse) {
   EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
 }
 
-}  // namespace
+}  // namespace congestion_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace distribution_faults_test {
 
 constexpr const char* kTree = "fat-tree:k=4,levels=2";
 constexpr auto kLft = static_cast<std::uint16_t>(AttributeId::LinearForwardingTable);
@@ -335,5 +335,5 @@ TEST(AnInitialPlan, GoesOnAfterAFault) {
   EXPECT_EQ(lab.find_false_claim(), "");
 }
 
-}  // namespace
+}  // namespace distribution_faults_test
 }  // namespace smd::test

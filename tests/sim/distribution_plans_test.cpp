@@ -10,7 +10,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace distribution_plans_test {
 
 struct Case {
   const char* fabric;
@@ -163,5 +163,5 @@ std::vector<Case> all_cases() {
 INSTANTIATE_TEST_SUITE_P(Kinds, Planned, testing::ValuesIn(all_cases()));
 INSTANTIATE_TEST_SUITE_P(Kinds, PlannedByChange, testing::ValuesIn(cases_by_change()));
 
-}  // namespace
+}  // namespace distribution_plans_test
 }  // namespace smd::test

@@ -9,7 +9,7 @@
 #include "tests/support/managers.h"
 
 namespace smd::test {
-namespace {
+namespace hardware_test {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -380,5 +380,5 @@ TEST(AdaptiveRoutingNowhere, CostsOneQuestionOfEachSwitch) {
   EXPECT_THAT(all[0].manager->alarms(), IsEmpty());
 }
 
-}  // namespace
+}  // namespace hardware_test
 }  // namespace smd::test

@@ -9,7 +9,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace lanes_test {
 
 Settings settings_for(const std::string& engine) {
   Settings settings = default_settings();
@@ -327,5 +327,5 @@ TEST_F(ChangesWithoutProof, AreMadeWhileEveryPortIsDownWhereTheOperatorSaysSo) {
   EXPECT_EQ(find_fault(), "");
 }
 
-}  // namespace
+}  // namespace lanes_test
 }  // namespace smd::test

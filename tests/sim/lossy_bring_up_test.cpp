@@ -5,7 +5,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace lossy_bring_up_test {
 
 constexpr std::uint64_t kSeeds = 50;
 
@@ -81,5 +81,5 @@ TEST(LossySeeds, AnotherSeedIsAnotherHistory) {
   EXPECT_NE(run("example:name=fig67", 1).hash, run("example:name=fig67", 2).hash);
 }
 
-}  // namespace
+}  // namespace lossy_bring_up_test
 }  // namespace smd::test

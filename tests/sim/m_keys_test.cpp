@@ -7,7 +7,7 @@
 #include "tests/support/managers.h"
 
 namespace smd::test {
-namespace {
+namespace m_keys_test {
 
 using namespace std::chrono_literals;
 
@@ -208,5 +208,5 @@ TEST_P(MKeyPerPort, TheNameOfASeedNeverLeaves) {
   EXPECT_EQ(seen, 0u);
 }
 
-}  // namespace
+}  // namespace m_keys_test
 }  // namespace smd::test

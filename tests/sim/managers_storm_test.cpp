@@ -9,7 +9,7 @@
 #include "tests/support/managers.h"
 
 namespace smd::test {
-namespace {
+namespace managers_storm_test {
 
 using namespace std::chrono_literals;
 
@@ -168,5 +168,5 @@ TEST_P(Storms, EndWithOneMasterAndNoMovedLid) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Storms, testing::Range(std::uint64_t{0}, std::uint64_t{4}));
 
-}  // namespace
+}  // namespace managers_storm_test
 }  // namespace smd::test

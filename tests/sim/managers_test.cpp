@@ -15,7 +15,7 @@
 #include "tests/support/cables.h"
 
 namespace smd::test {
-namespace {
+namespace managers_test {
 
 using namespace std::chrono_literals;
 
@@ -438,7 +438,7 @@ TEST(Managers, WhereNoneMayRunItIsHandedNothing) {
   all.run_for(40s);
   EXPECT_EQ(all[0].state(), SmState::Master);
   EXPECT_EQ(all.entries(), entries);
-  const KnownManager& other = all[0].manager->election().others().begin()->second;
+  const smd::KnownManager& other = all[0].manager->election().others().begin()->second;
   EXPECT_TRUE(other.excluded);
   EXPECT_FALSE(other.foreign);
 
@@ -594,5 +594,5 @@ TEST(Managers, TheLeaseOfAnMKeyIsKeptAliveOnAdapters) {
   EXPECT_EQ(all.fabric.port_info(victim, PortNum{1}).m_key_protect_bits, 1);
 }
 
-}  // namespace
+}  // namespace managers_test
 }  // namespace smd::test

@@ -9,7 +9,7 @@
 #include "tests/sim/multicast_site.h"
 
 namespace smd::test {
-namespace {
+namespace multicast_lane_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -179,5 +179,5 @@ TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
   EXPECT_EQ(choose().error(), "links have 8 VLs, and unicast packets need 8");
 }
 
-}  // namespace
+}  // namespace multicast_lane_test
 }  // namespace smd::test

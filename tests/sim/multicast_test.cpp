@@ -6,7 +6,7 @@
 #include "tests/sim/multicast_site.h"
 
 namespace smd::test {
-namespace {
+namespace multicast_test {
 
 using ::testing::ElementsAre;
 
@@ -356,5 +356,5 @@ TEST(Multicast, SameSeedSameBytes) {
   EXPECT_EQ(run(), run());
 }
 
-}  // namespace
+}  // namespace multicast_test
 }  // namespace smd::test

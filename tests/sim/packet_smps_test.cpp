@@ -9,7 +9,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace packet_smps_test {
 
 constexpr const char* kFabric = "irregular:switches=12,ports=8,links=4,hosts=2,seed=3";
 
@@ -108,5 +108,5 @@ TEST(PacketSmps, AreLostWithTheirLinkAndSentAgain) {
   EXPECT_EQ(managed.net->audit(), "");
 }
 
-}  // namespace
+}  // namespace packet_smps_test
 }  // namespace smd::test

@@ -6,7 +6,7 @@
 #include "tests/sim/partial_lab.h"
 
 namespace smd::test {
-namespace {
+namespace partial_discovery_faults_test {
 
 constexpr const char* kFabric = "irregular:switches=10,ports=8,links=3,hosts=2,seed=7";
 
@@ -100,5 +100,5 @@ TEST(PartialDiscoveryFaults, AChangeAtEveryMomentIsNotLost) {
   }
 }
 
-}  // namespace
+}  // namespace partial_discovery_faults_test
 }  // namespace smd::test

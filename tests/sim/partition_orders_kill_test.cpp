@@ -19,7 +19,7 @@
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
-namespace {
+namespace partition_orders_kill_test {
 
 using nlohmann::json;
 
@@ -106,5 +106,5 @@ TEST_F(Killed, AnOrderOfPartitionsIsThereWholeOrNotAndThereWhereItWasAnswered) {
   EXPECT_TRUE(answered.contains("P" + std::to_string(number))) << "the last had all its time";
 }
 
-}  // namespace
+}  // namespace partition_orders_kill_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace partitions_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -320,5 +320,5 @@ TEST(Partitions, AManagerWithoutAFileOpensWhatAnotherClosed) {
   EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_outbound);
 }
 
-}  // namespace
+}  // namespace partitions_test
 }  // namespace smd::test

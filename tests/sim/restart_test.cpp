@@ -6,7 +6,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace restart_test {
 
 Settings cutting() {
   Settings settings = default_settings();
@@ -80,5 +80,5 @@ TEST_F(Lives, TurnsThatOneLeftBlockedAreOpenedByTheNext) {
   EXPECT_TRUE(life->kept().turns.empty()) << "nothing is left to be opened";
 }
 
-}  // namespace
+}  // namespace restart_test
 }  // namespace smd::test

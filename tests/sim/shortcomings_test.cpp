@@ -10,7 +10,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace shortcomings_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -334,5 +334,5 @@ TEST(APortOfAnAdapterThatSaysNothing, CostsThatPortAlone) {
   }
 }
 
-}  // namespace
+}  // namespace shortcomings_test
 }  // namespace smd::test

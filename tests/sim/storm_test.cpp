@@ -6,7 +6,7 @@
 #include "tests/support/oracle_watch.h"
 
 namespace smd::test {
-namespace {
+namespace storm_test {
 
 class Storm : public testing::TestWithParam<std::uint64_t> {};
 
@@ -44,5 +44,5 @@ TEST_P(Storm, AHundredFlappingCablesLeaveAFabricThatWorks) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Storm, testing::Values(1u, 2u, 3u));
 
-}  // namespace
+}  // namespace storm_test
 }  // namespace smd::test

@@ -5,7 +5,7 @@
 #include "tests/sim/succession.h"
 
 namespace smd::test {
-namespace {
+namespace table_read_test {
 
 struct TableReads : Succession {
   [[nodiscard]] Lid lid(const char* name, std::uint8_t port) const {
@@ -84,5 +84,5 @@ TEST_F(TableReads, AllOfASwitchHoldsUpNobody) {
   EXPECT_TRUE(answers.contains(whole));
 }
 
-}  // namespace
+}  // namespace table_read_test
 }  // namespace smd::test

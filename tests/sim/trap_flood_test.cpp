@@ -11,7 +11,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
-namespace {
+namespace trap_flood_test {
 
 using namespace std::chrono_literals;
 
@@ -337,5 +337,5 @@ TEST_F(TrapFlood, ANewSwitchWhoseTrapHasAnUnknownLidIsTakenInAtOnce) {
   EXPECT_LT(runtime.now() - came, 100ms);
 }
 
-}  // namespace
+}  // namespace trap_flood_test
 }  // namespace smd::test

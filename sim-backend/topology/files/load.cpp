@@ -3,7 +3,6 @@
 
 #include <filesystem>
 
-#include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/generator.h"
 #include "sim-backend/topology/net_lines.h"
 #include "smd/base/read_file.h"
@@ -18,6 +17,17 @@ bool looks_like_path(std::string_view fabric) {
 }  // namespace
 
 Parsed<FabricSpec> load_fabric(const std::string& fabric) {
+  auto network = load_network(fabric);
+  if (!network) return tl::unexpected(std::move(network.error()));
+  if (network->is_subnet) return std::move(network->spec);
+  return fault(
+      fabric,
+      0,
+      "beyond=1 is no subnet, so nothing manages it or has tables for it: leave it out, or "
+      "run it by smsim run with routes.rule");
+}
+
+Parsed<Network> load_network(const std::string& fabric) {
   const std::string name = fabric.substr(0, fabric.find(':'));
   if (find_generator(name) != nullptr) return generate(fabric);
   const std::filesystem::path path(fabric);
@@ -26,7 +36,9 @@ Parsed<FabricSpec> load_fabric(const std::string& fabric) {
     const Includer include = [&path](const std::string& other) {
       return read_file(path.parent_path() / other, kLargestFabric);
     };
-    return build_fabric(read_net_lines(*text, fabric, include));
+    auto spec = build_fabric(read_net_lines(*text, fabric, include));
+    if (!spec) return tl::unexpected(std::move(spec.error()));
+    return Network{.spec = std::move(*spec)};
   }
   if (text.error().code != Errc::NoDevice || looks_like_path(fabric)) {
     return fault(fabric, 0, text.error().context);

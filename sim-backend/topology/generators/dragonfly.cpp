@@ -138,7 +138,8 @@ Result<Dragonfly> read_shape(const Arguments& arguments) {
   const std::uint64_t routers = product({d.a, d.b});
   const Size size{.switches = routers,
                   .host_ports = product({routers, d.c}),
-                  .radix = d.c + d.local_ports() + d.h};
+                  .radix = d.c + d.local_ports() + d.h,
+                  .beyond = arguments.number("beyond") != 0};
   if (std::string why = check_size(size); !why.empty()) return fail(Errc::Invalid, std::move(why));
   return d;
 }
@@ -225,6 +226,7 @@ constexpr std::array kDragonflyKeys{
                "to all"),
     list_key("local-trunk", "1", 1, 254)
         .means("links between neighbours in a group, one number or one for each side"),
+    kBeyondKey,
 };
 
 constexpr std::array kPlusKeys{

@@ -14,9 +14,10 @@ struct Hamming {
   std::vector<std::uint32_t> sides;
   std::vector<std::uint32_t> trunk;
   std::uint32_t hosts;
+  bool beyond;
 
   [[nodiscard]] Size size() const {
-    Size size{.switches = 1, .radix = hosts};
+    Size size{.switches = 1, .radix = hosts, .beyond = beyond};
     for (std::size_t d = 0; d < sides.size(); ++d) {
       size.switches = product({size.switches, sides[d]});
       size.radix += product({trunk[d], sides[d] - 1});
@@ -29,7 +30,8 @@ struct Hamming {
 Result<FabricSpec> draw_hamming(const Arguments& arguments) {
   Hamming shape{.sides = arguments.list("dims"),
                 .trunk = arguments.list("trunk"),
-                .hosts = arguments.number("hosts")};
+                .hosts = arguments.number("hosts"),
+                .beyond = arguments.number("beyond") != 0};
   if (shape.trunk.size() == 1) shape.trunk.resize(shape.sides.size(), shape.trunk[0]);
   if (shape.trunk.size() != shape.sides.size()) {
     return fail(Errc::Invalid,
@@ -57,6 +59,7 @@ constexpr std::array kHammingKeys{
     number_key("hosts", "4", 0, 253).means("hosts per switch, on its first ports"),
     list_key("trunk", "1", 1, 253)
         .means("parallel links per pair, one number for all dimensions or one for each"),
+    kBeyondKey,
 };
 
 }  // namespace

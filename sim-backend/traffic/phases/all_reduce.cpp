@@ -5,7 +5,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace all_reduce {
 
 std::uint32_t doublings(const PhaseInput& in) {
   return static_cast<std::uint32_t>(std::bit_width(in.ranks)) - 1;
@@ -32,13 +32,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   }
 }
 
-}  // namespace
+}  // namespace all_reduce
 
 const PhasePattern kAllReducePhase{
     .name = "all-reduce",
     .meaning = "a sum of `bytes` that all ranks have at the end, by recursive doubling",
-    .rounds = rounds,
-    .list = list,
+    .rounds = all_reduce::rounds,
+    .list = all_reduce::list,
 };
 
 }  // namespace smd::sim

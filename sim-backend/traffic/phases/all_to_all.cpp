@@ -2,7 +2,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace all_to_all {
 
 std::uint32_t rounds(const PhaseInput& in) { return in.ranks - 1; }
 
@@ -12,13 +12,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   }
 }
 
-}  // namespace
+}  // namespace all_to_all
 
 const PhasePattern kAllToAllPhase{
     .name = "all-to-all",
     .meaning = "every rank sends `bytes` to every other: a transpose",
-    .rounds = rounds,
-    .list = list,
+    .rounds = all_to_all::rounds,
+    .list = all_to_all::list,
 };
 
 }  // namespace smd::sim

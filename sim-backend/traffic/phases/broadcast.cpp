@@ -5,7 +5,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace broadcast {
 
 std::uint32_t rounds(const PhaseInput& in) {
   return static_cast<std::uint32_t>(std::bit_width(in.ranks - 1));
@@ -18,13 +18,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   }
 }
 
-}  // namespace
+}  // namespace broadcast
 
 const PhasePattern kBroadcastPhase{
     .name = "broadcast",
     .meaning = "`bytes` from the root to all ranks, along a binomial tree",
-    .rounds = rounds,
-    .list = list,
+    .rounds = broadcast::rounds,
+    .list = broadcast::list,
     .has_root = true,
 };
 

@@ -2,7 +2,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace gather {
 
 std::uint32_t rounds(const PhaseInput&) { return 1; }
 
@@ -12,13 +12,13 @@ void list(const PhaseInput& in, std::uint32_t, std::vector<PhaseMessage>& out) {
   }
 }
 
-}  // namespace
+}  // namespace gather
 
 const PhasePattern kGatherPhase{
     .name = "gather",
     .meaning = "`bytes` from every rank to the root, all at once: an incast",
-    .rounds = rounds,
-    .list = list,
+    .rounds = gather::rounds,
+    .list = gather::list,
     .has_root = true,
 };
 

@@ -5,7 +5,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace halo {
 
 using Grid = std::array<HostNum, 3>;
 
@@ -39,13 +39,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   }
 }
 
-}  // namespace
+}  // namespace halo
 
 const PhasePattern kHaloPhase{
     .name = "halo",
     .meaning = "a face of `bytes` to each neighbour in a grid of three dimensions",
-    .rounds = rounds,
-    .list = list,
+    .rounds = halo::rounds,
+    .list = halo::list,
 };
 
 }  // namespace smd::sim

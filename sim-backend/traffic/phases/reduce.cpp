@@ -4,7 +4,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace reduce {
 
 std::uint32_t rounds(const PhaseInput& in) { return kBroadcastPhase.rounds(in); }
 
@@ -14,13 +14,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   for (std::size_t i = before; i < out.size(); ++i) std::swap(out[i].from, out[i].to);
 }
 
-}  // namespace
+}  // namespace reduce
 
 const PhasePattern kReducePhase{
     .name = "reduce",
     .meaning = "a sum of `bytes` that the root has at the end, along a binomial tree",
-    .rounds = rounds,
-    .list = list,
+    .rounds = reduce::rounds,
+    .list = reduce::list,
     .has_root = true,
 };
 

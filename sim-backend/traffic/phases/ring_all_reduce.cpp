@@ -3,7 +3,7 @@
 #include "sim-backend/traffic/phases/pattern_entries.h"
 
 namespace smd::sim {
-namespace {
+namespace ring_all_reduce {
 
 /// The first pieces are a byte longer where the data does not divide evenly.
 std::uint32_t piece_bytes(const PhaseInput& in, HostNum piece) {
@@ -24,13 +24,13 @@ void list(const PhaseInput& in, std::uint32_t round, std::vector<PhaseMessage>& 
   }
 }
 
-}  // namespace
+}  // namespace ring_all_reduce
 
 const PhasePattern kRingAllReducePhase{
     .name = "ring-all-reduce",
     .meaning = "a sum of `bytes` that all ranks have at the end, in pieces around a ring",
-    .rounds = rounds,
-    .list = list,
+    .rounds = ring_all_reduce::rounds,
+    .list = ring_all_reduce::list,
 };
 
 }  // namespace smd::sim

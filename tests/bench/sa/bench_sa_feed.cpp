@@ -1,16 +1,19 @@
 // smd and OpenSM asked for paths from within their own processes: a library ahead of libumad2sim
 // hands them Get(PathRecord) between random hosts and takes the answers, so that neither a client
 // nor ibsim nor a socket is measured with them. Each manager on a fresh ibsim, turn by turn; at
-// rest and while it discovers everything again and again.
+// rest, while it discovers everything again and again, and while a cable is lost and comes back
+// again and again.
 //
 // Every answer is compared with what was asked: both GUIDs, both LIDs, status 0.
 #include <fmt/core.h>
 
 #include <atomic>
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "smd/base/command_line.h"
+#include "tests/bench/change_events.h"
 #include "tests/bench/sa/feed_client.h"
 #include "tests/bench/sa/managers.h"
 #include "tests/cross/smd_on_ibsim.h"
@@ -29,19 +32,24 @@ struct Wishes {
   std::vector<std::string> who = {"smd", "opensm"};
 };
 
+enum class Meanwhile { Nothing, Sweeps, Changes };
+
 struct Phase {
   const char* name;
   AskBy by;
   unsigned window;
-  bool sweeping;
+  Meanwhile meanwhile;
+  unsigned rate = 0;  // a second; 0: as often as they are answered
 };
 
-constexpr std::array<Phase, 5> kPhases{{
-    {"at rest, by GID, 64 in flight", AskBy::Gid, 64, false},
-    {"at rest, by GID, 1 in flight", AskBy::Gid, 1, false},
-    {"at rest, by LID, 64 in flight", AskBy::Lid, 64, false},
-    {"sweeping, by GID, 64 in flight", AskBy::Gid, 64, true},
-    {"sweeping, by GID, 1 in flight", AskBy::Gid, 1, true},
+constexpr std::array<Phase, 7> kPhases{{
+    {"at rest, by GID, 64 in flight", AskBy::Gid, 64, Meanwhile::Nothing},
+    {"at rest, by GID, 1 in flight", AskBy::Gid, 1, Meanwhile::Nothing},
+    {"at rest, by LID, 64 in flight", AskBy::Lid, 64, Meanwhile::Nothing},
+    {"sweeping, by GID, 64 in flight", AskBy::Gid, 64, Meanwhile::Sweeps},
+    {"sweeping, by GID, 1 in flight", AskBy::Gid, 1, Meanwhile::Sweeps},
+    {"at rest, by GID, 10,000 a second", AskBy::Gid, 64, Meanwhile::Nothing, 10'000},
+    {"changing, by GID, 10,000 a second", AskBy::Gid, 64, Meanwhile::Changes, 10'000},
 }};
 
 struct Quantity {
@@ -50,10 +58,11 @@ struct Quantity {
   int digits;
 };
 
-constexpr std::array<Quantity, 7> kQuantities{{
+constexpr std::array<Quantity, 8> kQuantities{{
     {"answers per second", "per_second", 0},
     {"median wait, us", "p50_us", 1},
     {"99th percentile, us", "p99_us", 1},
+    {"longest wait, us", "max_us", 1},
     {"CPU of the process per answer, us", "cpu_us", 2},
     {"cores in use", "cores", 2},
     {"refused", "refused", 0},
@@ -64,14 +73,16 @@ std::string key_of(const Phase& phase, const char* key) {
   return std::string(phase.name) + "/" + key;
 }
 
-/// Discovers everything as often as it can be asked to, as long as it lives.
-class Sweeps {
+/// Does it again and again, as long as it lives.
+class Repeated {
  public:
-  Sweeps(SaManager& manager, bool wanted)
-      : thread_([&manager, wanted](const std::stop_token& stop) {
-          while (wanted && !stop.stop_requested()) {
-            manager.sweep();
-            for (int i = 0; i < 5 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(20ms);
+  Repeated(std::function<void()> what, std::chrono::milliseconds every)
+      : thread_([what = std::move(what), every](const std::stop_token& stop) {
+          while (what && !stop.stop_requested()) {
+            what();
+            const auto next = std::chrono::steady_clock::now() + every;
+            while (!stop.stop_requested() && std::chrono::steady_clock::now() < next)
+              std::this_thread::sleep_for(20ms);
           }
         }) {}
 
@@ -86,14 +97,36 @@ Lid lid_of_manager(const test::Ibsim& ibsim) {
   return Lid{static_cast<std::uint16_t>(std::stoul(said.out.substr(at + 7)))};
 }
 
-std::string measure(SaManager& manager, FeedClient& feed, const Wishes& wishes, Values& values) {
+/// Discovers everything as often as the manager can be asked to; or takes a cable of the last leaf
+/// out and puts it in, so quickly that a manager in milliseconds is done with one before the next.
+std::unique_ptr<Repeated> begin(Meanwhile meanwhile,
+                                SaManager& manager,
+                                test::Ibsim& ibsim,
+                                const std::filesystem::path& net) {
+  if (meanwhile == Meanwhile::Sweeps)
+    return std::make_unique<Repeated>([&manager] { manager.sweep(); }, 100ms);
+  if (meanwhile == Meanwhile::Nothing) return nullptr;
+  return std::make_unique<Repeated>(
+      [&ibsim, events = cable_events(net), next = std::size_t{0}]() mutable {
+        ibsim.command(events[next++ % events.size()].console);
+      },
+      200ms);
+}
+
+std::string measure(SaManager& manager,
+                    test::Ibsim& ibsim,
+                    const std::filesystem::path& net,
+                    FeedClient& feed,
+                    const Wishes& wishes,
+                    Values& values) {
   for (const Phase& phase : kPhases) {
-    const Sweeps sweeps(manager, phase.sweeping);
-    if (phase.sweeping) std::this_thread::sleep_for(200ms);
+    const auto beside = begin(phase.meanwhile, manager, ibsim, net);
+    if (beside) std::this_thread::sleep_for(200ms);
     const nlohmann::json result =
         feed.ask({.by = phase.by,
                   .window = phase.window,
-                  .milliseconds = static_cast<unsigned>(wishes.seconds * 1000)});
+                  .milliseconds = static_cast<unsigned>(wishes.seconds * 1000),
+                  .rate = phase.rate});
     if (result.contains("error")) return result.at("error").get<std::string>();
     const bool good = result.at("wrong") == 0 && result.at("lost") == 0 &&
                       result.at("answered") != 0 && result.at("unasked") == 0;
@@ -125,7 +158,7 @@ std::string run_once(const std::filesystem::path& net,
     hosts.emplace_back(std::stoull(guid, nullptr, 16));
   FeedClient feed(socket, folder.path());
   std::string failure = feed.learn_lids(hosts, lid_of_manager(ibsim));
-  if (failure.empty()) failure = measure(*manager, feed, wishes, values);
+  if (failure.empty()) failure = measure(*manager, ibsim, net, feed, wishes, values);
   // Nothing after this is measured, and libumad2sim's exit handler may hang.
   manager->process().signal(SIGKILL);
   values["rss_mb"].push_back(manager->process().wait(10s).peak_rss_mb);

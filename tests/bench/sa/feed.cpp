@@ -65,11 +65,14 @@ void WaitCounts::clear() {
 void Feed::open(std::span<const std::byte, kFeedMad> mad,
                 std::vector<FeedPair> pairs,
                 unsigned window,
-                bool once) {
+                bool once,
+                std::uint64_t interval_ns) {
   std::ranges::copy(mad, mad_.begin());
   pairs_ = std::move(pairs);
   next_ = 0;
   once_ = once;
+  interval_ns_ = interval_ns;
+  due_ns_ = now_ns();
   for (Slot& slot : slots_) slot.transaction = 0;
   for (auto* count :
        {&counts_.answered, &counts_.refused, &counts_.wrong, &counts_.unasked, &counts_.passed})
@@ -80,11 +83,13 @@ void Feed::open(std::span<const std::byte, kFeedMad> mad,
   open_ = !pairs_.empty();
 }
 
+bool Feed::is_due() const { return interval_ns_ == 0 || now_ns() >= due_ns_; }
+
 unsigned Feed::outstanding() const { return static_cast<unsigned>(std::popcount(all_ & ~free_)); }
 
 bool Feed::take(std::span<std::byte, kFeedMad> mad, std::array<std::byte, 2>& asker) {
   const std::uint64_t free = free_.load(std::memory_order_acquire);
-  if (free == 0 || !open_.load(std::memory_order_relaxed)) return false;
+  if (free == 0 || !open_.load(std::memory_order_relaxed) || !is_due()) return false;
   const auto at = static_cast<unsigned>(std::countr_zero(free));
   free_.fetch_and(~(std::uint64_t{1} << at), std::memory_order_relaxed);
   Slot& slot = slots_[at];
@@ -100,7 +105,7 @@ bool Feed::take(std::span<std::byte, kFeedMad> mad, std::array<std::byte, 2>& as
   for (const Field& field : kFields)
     std::memcpy(mad.data() + field.mad, pair.data() + field.pair, field.size);
   std::memcpy(asker.data(), pair.data() + feed_pair::kAsker, asker.size());
-  slot.asked_ns = now_ns();
+  slot.asked_ns = interval_ns_ == 0 ? now_ns() : due_ns_.fetch_add(interval_ns_);
   slot.transaction.store(transaction, std::memory_order_release);
   return true;
 }

@@ -43,11 +43,13 @@ struct FeedCounts {
 
 class Feed {
  public:
-  /// Requires: nothing is out, or what is will not be counted. `once`: every pair one time.
+  /// Requires: nothing is out, or what is will not be counted. `once`: every pair one time. A
+  /// question every `interval_ns`; 0: whenever the window has room.
   void open(std::span<const std::byte, kFeedMad> mad,
             std::vector<FeedPair> pairs,
             unsigned window,
-            bool once);
+            bool once,
+            std::uint64_t interval_ns = 0);
 
   /// From now on no more questions.
   void close() { open_ = false; }
@@ -62,7 +64,8 @@ class Feed {
   void note_passed() { counts_.passed.fetch_add(1, std::memory_order_relaxed); }
 
   [[nodiscard]] bool has_questions() const {
-    return open_.load(std::memory_order_relaxed) && free_.load(std::memory_order_relaxed) != 0;
+    return open_.load(std::memory_order_relaxed) && free_.load(std::memory_order_relaxed) != 0 &&
+           is_due();
   }
 
   [[nodiscard]] bool is_open() const { return open_; }
@@ -85,6 +88,8 @@ class Feed {
 
   [[nodiscard]] bool fits(std::size_t pair, const std::byte* mad);
 
+  [[nodiscard]] bool is_due() const;
+
   std::atomic<bool> open_ = false;
   std::atomic<std::uint64_t> free_ = 0;  // a bit for each slot
   std::uint64_t all_ = 0;
@@ -93,6 +98,8 @@ class Feed {
   std::vector<FeedPair> pairs_;
   std::size_t next_ = 0;
   bool once_ = false;
+  std::uint64_t interval_ns_ = 0;
+  std::atomic<std::uint64_t> due_ns_ = 0;  // of the next question
   std::uint64_t sequence_ = 0;
   FeedCounts counts_;
   WaitCounts waits_;

@@ -1,5 +1,6 @@
 #include "tests/bench/sa/feed_client.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -71,9 +72,10 @@ void FeedClient::write(const std::filesystem::path& file,
 }
 
 nlohmann::json FeedClient::order(const std::filesystem::path& questions, const Round& round) const {
-  const std::string answer = converse(socket_,
-                                      questions.string() + " " + std::to_string(round.window) +
-                                          " " + std::to_string(round.milliseconds) + "\n");
+  const std::string answer = converse(
+      socket_,
+      fmt::format(
+          "{} {} {} {}\n", questions.string(), round.window, round.milliseconds, round.rate));
   nlohmann::json result = nlohmann::json::parse(answer, nullptr, false);
   if (result.is_discarded()) result = {{"error", answer.empty() ? "no answer" : answer}};
   return result;

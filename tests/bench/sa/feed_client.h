@@ -26,6 +26,7 @@ class FeedClient {
     AskBy by = AskBy::Gid;
     unsigned window = 1;
     unsigned milliseconds = 1000;
+    unsigned rate = 0;  // a second; 0: as often as they are answered
   };
 
   /// Get(PathRecord) between random hosts, each asked by its source. The result has "error" when

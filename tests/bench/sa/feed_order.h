@@ -1,11 +1,12 @@
 // What a bench orders from libsmd_sa_feed.so, which it has loaded into a manager: over the Unix
 // socket that $SMD_SA_FEED names, one line
 //
-//     FILE WINDOW MILLISECONDS
+//     FILE WINDOW MILLISECONDS RATE
 //
-// asks what FILE holds, round and round, with WINDOW requests in flight; with 0 ms everything once,
-// and then the LIDs of the answers are in FILE. The answer is one line: a JSON object, or "error:"
-// and the reason.
+// asks what FILE holds, round and round, with up to WINDOW requests in flight, RATE times a second
+// or, where that is 0, as often as they are answered; with 0 ms everything once, and then the LIDs
+// of the answers are in FILE. A wait begins when its question was due, also where the window was
+// full then. The answer is one line: a JSON object, or "error:" and the reason.
 //
 // FILE: the request as a MAD whose ends mean nothing, then a FeedPair for each question.
 #pragma once

@@ -19,12 +19,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""ns;
 using std::chrono_literals::operator""s;
 
 struct Order {
   std::string file;
   unsigned window = 0;
   unsigned milliseconds = 0;
+  unsigned rate = 0;
 };
 
 struct Questions {
@@ -90,7 +92,12 @@ std::string carry_out(Feed& feed, const Order& order, const std::function<void()
   if (!read_questions(order.file, questions)) return "error: no questions in " + order.file;
   const bool once = order.milliseconds == 0;
   const double own_us = once ? 0 : own_cost_us(questions);
-  feed.open(questions.mad, questions.pairs, order.window, once);
+  const auto interval = order.rate == 0 ? 0ns : std::chrono::nanoseconds(1s) / order.rate;
+  feed.open(questions.mad,
+            questions.pairs,
+            order.window,
+            once,
+            static_cast<std::uint64_t>(interval.count()));
   const double cpu = cpu_s();
   const auto began = Clock::now();
   wake();
@@ -99,7 +106,12 @@ std::string carry_out(Feed& feed, const Order& order, const std::function<void()
     while ((feed.is_open() || feed.outstanding() != 0) && seconds_since(began) < 60)
       std::this_thread::sleep_for(1ms);
   } else {
-    std::this_thread::sleep_for(std::chrono::milliseconds(order.milliseconds));
+    const auto end = began + std::chrono::milliseconds(order.milliseconds);
+    for (auto due = began; order.rate != 0 && due < end; due += interval) {
+      std::this_thread::sleep_until(due);
+      wake();
+    }
+    std::this_thread::sleep_until(end);
   }
   feed.close();
   const std::uint64_t answered = feed.counts().answered;
@@ -153,9 +165,9 @@ void take_orders(Feed& feed, const std::function<void()>& wake) {
     if (fd < 0) continue;
     std::istringstream words(read_line(fd));
     Order order;
-    std::string answer = "error: FILE WINDOW MILLISECONDS";
-    if (words >> order.file >> order.window >> order.milliseconds && order.window > 0 &&
-        order.window <= kFeedMostInFlight)
+    std::string answer = "error: FILE WINDOW MILLISECONDS RATE";
+    if (words >> order.file >> order.window >> order.milliseconds >> order.rate &&
+        order.window > 0 && order.window <= kFeedMostInFlight)
       answer = carry_out(feed, order, wake);
     answer += '\n';
     if (::write(fd, answer.data(), answer.size()) < 0) std::perror("sa_feed");

@@ -18,7 +18,7 @@
 #include "tests/support/certificates.h"
 
 namespace smd {
-namespace {
+namespace http_server_test {
 
 using std::chrono_literals::operator""ms;
 using testing::EndsWith;
@@ -513,5 +513,5 @@ TEST_F(HttpTlsTest, FilesThatAreNoneAreSaid) {
   EXPECT_THAT(refuse(bad), StartsWith("/dev/zero cannot be used: "));
 }
 
-}  // namespace
+}  // namespace http_server_test
 }  // namespace smd

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 namespace smd {
-namespace {
+namespace socket_server_test {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
@@ -398,5 +398,5 @@ TEST_F(SocketServerTest, CommandThatStopsTheLoopIsAnswered) {
   EXPECT_EQ(client.take_line(), R"({"ok":true,"result":{"stopping":true}})");
 }
 
-}  // namespace
+}  // namespace socket_server_test
 }  // namespace smd

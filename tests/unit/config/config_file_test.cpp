@@ -18,7 +18,7 @@
 #include <sstream>
 
 namespace smd {
-namespace {
+namespace config_file_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -71,7 +71,7 @@ TEST_F(ConfigFile, FaultsNameTheFile) {
   write("[sm]\nlmc = 9\n");
   const auto config = load_config(path_);
   ASSERT_FALSE(config);
-  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2: sm.lmc is 9; a number from 0 to 7");
+  EXPECT_EQ(print_fault(config.error()[0]), path_ + ":2:7: sm.lmc is 9; a number from 0 to 7");
 }
 
 TEST(Config, AnEngineOrAListOfThem) {
@@ -283,7 +283,7 @@ TEST(Instance, HasAStateASocketAndALogOfItsOwn) {
 }
 
 TEST(Instance, OfASharedFileListensOnPortsOfItsOwn) {
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   const auto listens = [](std::string_view name, bool own_file) {
     Config config;
     config.metrics.listen = "127.0.0.1:9684";
@@ -330,5 +330,5 @@ TEST(Instance, NamesAreThoseOfUnits) {
   EXPECT_TRUE(is_instance_name(std::string(64, 'a')));
 }
 
-}  // namespace
+}  // namespace config_file_test
 }  // namespace smd

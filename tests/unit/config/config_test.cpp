@@ -14,7 +14,7 @@
 #include <sstream>
 
 namespace smd {
-namespace {
+namespace config_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -213,9 +213,10 @@ TEST(Config, RefusesCongestionControlThatIsNone) {
   }
   EXPECT_THAT(
       faults_of("[congestion]\nfloor_hosts = 24\ncc_cct = \"0:0,0:23,0:100\"\n"),
-      ElementsAre("smd.toml:3: entry 2 of congestion.cc_cct waits 100 packet times: a host falls "
-                  "to 0.9901 % of its link, below its floor of 4.167 %; at most 23, which is "
-                  "congestion.floor_hosts - 1"));
+      ElementsAre(
+          "smd.toml:3:10: entry 2 of congestion.cc_cct waits 100 packet times: a host falls "
+          "to 0.9901 % of its link, below its floor of 4.167 %; at most 23, which is "
+          "congestion.floor_hosts - 1"));
   EXPECT_TRUE(faults_of("[congestion]\nfloor_hosts = 101\ncc_cct = \"0:0,0:100\"\n").empty());
   EXPECT_THAT(faults_of(set("congestion.protect", "true")), ElementsAre(HasSubstr("cc_key")));
   EXPECT_THAT(faults_of("[congestion]\ncc_cct = \"0:0,0:1\"\n"
@@ -241,18 +242,17 @@ TEST_P(ConfigRange, TakesItsEdgesAndNothingBeyond) {
     const auto faults = faults_of(set(name, std::to_string(edge)) + beside);
     EXPECT_TRUE(faults.empty()) << edge << ": " << faults.front();
   }
+  const std::string at = fmt::format("smd.toml:2:{}: ", name.size() - name.find('.') + 3);
   const std::string range = "a number from " + std::to_string(min) + " to " + std::to_string(max);
   const std::string below = min == 0 ? "-1" : std::to_string(min - 1);
   for (const std::string& beyond : {below, std::to_string(max + 1)}) {
     EXPECT_THAT(faults_of(set(name, beyond) + beside),
-                ElementsAre("smd.toml:2: " + name + " is " + beyond + "; " + range));
+                ElementsAre(at + name + " is " + beyond + "; " + range));
   }
-  EXPECT_THAT(faults_of(set(name, "1.5") + beside),
-              ElementsAre("smd.toml:2: " + name + " is 1.5; " + range));
+  EXPECT_THAT(faults_of(set(name, "1.5") + beside), ElementsAre(at + name + " is 1.5; " + range));
   EXPECT_THAT(faults_of(set(name, "\"1\"") + beside),
-              ElementsAre("smd.toml:2: " + name + " is \"1\"; " + range));
-  EXPECT_THAT(faults_of(set(name, "true") + beside),
-              ElementsAre("smd.toml:2: " + name + " is true; " + range));
+              ElementsAre(at + name + " is \"1\"; " + range));
+  EXPECT_THAT(faults_of(set(name, "true") + beside), ElementsAre(at + name + " is true; " + range));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -310,8 +310,11 @@ class ConfigWrongValue : public testing::TestWithParam<Wrong> {};
 
 TEST_P(ConfigWrongValue, IsOneFaultThatSaysWhatIsRight) {
   const auto& [name, value, range] = GetParam();
-  EXPECT_THAT(faults_of(set(name, value)),
-              ElementsAre(AllOf(StartsWith("smd.toml:2: " + name + " is "), HasSubstr(range))));
+  EXPECT_THAT(
+      faults_of(set(name, value)),
+      ElementsAre(AllOf(
+          StartsWith(fmt::format("smd.toml:2:{}: {} is ", name.size() - name.find('.') + 3, name)),
+          HasSubstr(range))));
 }
 
 constexpr const char* kHex = "64 bits as \"0x...\"";
@@ -390,21 +393,22 @@ TEST(Config, LongestSocketPathFits) {
 
 TEST(Config, UnknownNamesComeWithTheNearestKnownOne) {
   EXPECT_THAT(faults_of("[sm]\nlcm = 1\n"),
-              ElementsAre("smd.toml:2: unknown key sm.lcm; the nearest known one is sm.lmc"));
+              ElementsAre("smd.toml:2:1: unknown key sm.lcm; the nearest known one is sm.lmc"));
   EXPECT_THAT(faults_of("[sm]\ninterval_s = 1\n"),
-              ElementsAre("smd.toml:2: unknown key sm.interval_s; the nearest known one is "
+              ElementsAre("smd.toml:2:1: unknown key sm.interval_s; the nearest known one is "
                           "sweep.interval_s"));
   EXPECT_THAT(faults_of("\n[sweeep]\ninterval_s = 1\n"),
-              ElementsAre("smd.toml:2: unknown section [sweeep]; the nearest known one is "
+              ElementsAre("smd.toml:2:2: unknown section [sweeep]; the nearest known one is "
                           "[sweep]"));
-  EXPECT_THAT(faults_of("priority = 1\n"),
-              ElementsAre("smd.toml:1: priority stands outside of every section; the nearest known "
-                          "key is sm.priority"));
-  EXPECT_THAT(faults_of("sm = 1\n"), ElementsAre("smd.toml:1: sm is no section; write [sm]"));
+  EXPECT_THAT(
+      faults_of("priority = 1\n"),
+      ElementsAre("smd.toml:1:1: priority stands outside of every section; the nearest known "
+                  "key is sm.priority"));
+  EXPECT_THAT(faults_of("sm = 1\n"), ElementsAre("smd.toml:1:1: sm is no section; write [sm]"));
   EXPECT_THAT(faults_of("[[sm]]\nlmc = 1\n"),
-              ElementsAre("smd.toml:1: sm is no section; write [sm]"));
+              ElementsAre("smd.toml:1:3: sm is no section; write [sm]"));
   EXPECT_THAT(faults_of("[sm]\n\"a\\nb\" = 1\n"),
-              ElementsAre(StartsWith("smd.toml:2: unknown key sm.\"a\\u000Ab\"; ")))
+              ElementsAre(StartsWith("smd.toml:2:1: unknown key sm.\"a\\u000Ab\"; ")))
       << "a fault is one line, whatever the key";
 }
 
@@ -441,10 +445,10 @@ TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
 
 TEST(Config, EveryFaultIsReportedInTheOrderOfTheFile) {
   EXPECT_THAT(faults_of("[sweep]\ninterval_s = -1\n[sm]\nlmc = 9\npriority = 16\nmude = 1\n"),
-              ElementsAre("smd.toml:2: sweep.interval_s is -1; a number from 0 to 86400",
-                          "smd.toml:4: sm.lmc is 9; a number from 0 to 7",
-                          "smd.toml:5: sm.priority is 16; a number from 0 to 15",
-                          "smd.toml:6: unknown key sm.mude; the nearest known one is sm.mode"));
+              ElementsAre("smd.toml:2:14: sweep.interval_s is -1; a number from 0 to 86400",
+                          "smd.toml:4:7: sm.lmc is 9; a number from 0 to 7",
+                          "smd.toml:5:12: sm.priority is 16; a number from 0 to 15",
+                          "smd.toml:6:1: unknown key sm.mude; the nearest known one is sm.mode"));
 }
 
 TEST(Config, OneFaultAndNothingIsApplied) {
@@ -454,15 +458,15 @@ TEST(Config, OneFaultAndNothingIsApplied) {
 
 TEST(Config, RulesBetweenOptions) {
   EXPECT_THAT(faults_of("[smp]\nwindow_min = 64\n"),
-              ElementsAre("smd.toml:2: smp.window_min is 64; a number up to smp.window_start, "
+              ElementsAre("smd.toml:2:14: smp.window_min is 64; a number up to smp.window_start, "
                           "which is 32"));
   EXPECT_THAT(faults_of("[smp]\nwindow_max = 16\n"),
-              ElementsAre("smd.toml:2: smp.window_start is 32; a number up to smp.window_max, "
+              ElementsAre("smd.toml:2:14: smp.window_start is 32; a number up to smp.window_max, "
                           "which is 16"));
   EXPECT_THAT(faults_of("[sm]\nlid_min = 100\nlid_max = 99\n"),
-              ElementsAre(HasSubstr(":2: sm.lid_min is 100; a number up to sm.lid_max")));
+              ElementsAre(HasSubstr(":2:11: sm.lid_min is 100; a number up to sm.lid_max")));
   EXPECT_THAT(faults_of("[sm]\nlmc = 3\nlid_max = 14\n"),
-              ElementsAre("smd.toml:3: sm.lid_max is 14; at least 15, for the 8 LIDs of the "
+              ElementsAre("smd.toml:3:11: sm.lid_max is 14; at least 15, for the 8 LIDs of the "
                           "manager's own port (sm.lmc)"));
   EXPECT_TRUE(faults_of("[sm]\nlmc = 3\nlid_max = 15\n").empty());
   EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
@@ -472,7 +476,7 @@ TEST(Config, RulesBetweenOptions) {
   EXPECT_THAT(faults_of("[sweep]\ndebounce_max_ms = 2\n"),
               ElementsAre(HasSubstr("a number up to sweep.debounce_max_ms")));
   EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_high = [\"4:1\"]\n"),
-              ElementsAre("smd.toml:4: qos.vl_arb_high names VL 4; a VL below "
+              ElementsAre("smd.toml:4:15: qos.vl_arb_high names VL 4; a VL below "
                           "port.max_operational_vls, which is 4"));
   EXPECT_THAT(faults_of("[port]\nmax_operational_vls = 4\n[qos]\nvl_arb_low = [\"4:1\"]\n"),
               ElementsAre(HasSubstr("qos.vl_arb_low names VL 4")));
@@ -568,16 +572,22 @@ TEST(Config, TheFirstHundredFaultsOfAFileAndHowManyMoreThereAre) {
   for (int i = 0; i < 100000; ++i) text += fmt::format("k{}=1\n", i);
   const auto faults = faults_of(text);
   ASSERT_EQ(faults.size(), 101u);
-  EXPECT_THAT(faults.front(), StartsWith("smd.toml:2: unknown key sm.k0; "));
-  EXPECT_THAT(faults[99], StartsWith("smd.toml:101: unknown key sm.k99; "));
+  EXPECT_THAT(faults.front(), StartsWith("smd.toml:2:1: unknown key sm.k0; "));
+  EXPECT_THAT(faults[99], StartsWith("smd.toml:101:1: unknown key sm.k99; "));
   EXPECT_EQ(faults.back(), "smd.toml: and 99900 more faults");
 }
 
 TEST(Config, NumbersAreShownInTheBaseInWhichTheyWereWritten) {
-  EXPECT_THAT(faults_of("[admin]\nsocket_mode = 0o1777\n"),
-              ElementsAre("smd.toml:2: admin.socket_mode is 0o1777; an octal number from 0o000 to "
-                          "0o777"));
+  EXPECT_THAT(
+      faults_of("[admin]\nsocket_mode = 0o1777\n"),
+      ElementsAre("smd.toml:2:15: admin.socket_mode is 0o1777; an octal number from 0o000 to "
+                  "0o777"));
   EXPECT_THAT(faults_of("[sm]\nlmc = 0xff\n"), ElementsAre(HasSubstr("sm.lmc is 0xff; ")));
+}
+
+TEST(Config, ColumnsCountCharactersAlsoAfterThoseBeyondAscii) {
+  EXPECT_THAT(faults_of("sm = {engine = \"\xc3\xa9\xe2\x82\xac\", lmc = 9}\n"),
+              testing::Contains("smd.toml:1:28: sm.lmc is 9; a number from 0 to 7"));
 }
 
 TEST(Config, TheLongWordForWarnIsTakenForOneRelease) {
@@ -623,5 +633,5 @@ TEST(Rest, NobodyCallsInTheClearOrUnasked) {
               ElementsAre(HasSubstr("set both rest.certificate and rest.key")));
 }
 
-}  // namespace
+}  // namespace config_test
 }  // namespace smd

@@ -7,7 +7,7 @@
 #include <fstream>
 
 namespace smd {
-namespace {
+namespace root_file_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -27,12 +27,13 @@ TEST(RootFile, HasOneGuidALine) {
 }
 
 TEST(RootFile, EveryOtherLineIsAFault) {
-  const auto roots =
-      parse_root_file("0x1\nspine-1\n0x\n0x0\n0x1 0x2\n0x10000000000000000\n12\n0x-1\n", "roots");
+  const auto roots = parse_root_file(
+      "0x1\nspine-1\n \t0x\n0x0\n0x1 0x2\n0x10000000000000000\n12\n0x-1\n", "roots");
   ASSERT_FALSE(roots);
   std::vector<int> lines;
   for (const Fault& fault : roots.error()) {
     EXPECT_EQ(fault.where, "roots");
+    EXPECT_EQ(fault.column, fault.line == 3 ? 3 : 1);
     lines.push_back(fault.line);
   }
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8));
@@ -59,7 +60,10 @@ TEST(NodeNameMap, EveryOtherLineIsAFault) {
       "names");
   ASSERT_FALSE(names);
   std::vector<int> lines;
-  for (const Fault& fault : names.error()) lines.push_back(fault.line);
+  for (const Fault& fault : names.error()) {
+    lines.push_back(fault.line);
+    EXPECT_EQ(fault.column, 1);
+  }
   EXPECT_THAT(lines, ElementsAre(2, 3, 4, 5, 6, 7, 8, 9, 10));
 }
 
@@ -79,7 +83,7 @@ TEST(MKeyFile, HasSeedsAndKeysTheNewestFirst) {
       "\tkey\t0xABC  # of all ports, before\n",
       "m_keys");
   ASSERT_TRUE(sources) << print_fault(sources.error().front());
-  using namespace std::string_literals;
+  using std::string_literals::operator""s;
   EXPECT_EQ(*sources,
             (MKeySources{{.seed = "\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\xff"s, .key = {}},
                          {.seed = {}, .key = MKey{0xabc}}}));
@@ -97,6 +101,7 @@ TEST(MKeyFile, EveryOtherLineIsAFaultThatShowsNoKey) {
   std::vector<int> lines;
   for (const Fault& fault : sources.error()) {
     lines.push_back(fault.line);
+    EXPECT_EQ(fault.column, fault.line == 1 ? 6 : 1) << "the seed, or the whole";
     for (const char* secret : {"0102", "0x1", "0x5", "abc"})
       EXPECT_EQ(fault.message.find(secret), std::string::npos) << fault.message;
   }
@@ -141,7 +146,7 @@ TEST_F(RootsOfConfig, FaultsNameTheFile) {
   const auto wrong = load_config(config_);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(print_fault(wrong.error().at(0)),
-            roots_ + ":2: no GUID of a switch, such as 0x0002c90300000001");
+            roots_ + ":2:1: no GUID of a switch, such as 0x0002c90300000001");
 }
 
 class MKeysOfConfig : public RootsOfConfig {
@@ -182,5 +187,5 @@ TEST_F(MKeysOfConfig, AndNoKeyBesideThem) {
   EXPECT_THAT(print_fault(config.error().front()), HasSubstr("sm.m_key and sm.m_key_file both"));
 }
 
-}  // namespace
+}  // namespace root_file_test
 }  // namespace smd

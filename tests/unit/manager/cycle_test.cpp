@@ -13,7 +13,7 @@
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
-namespace {
+namespace cycle_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -309,5 +309,5 @@ TEST(Cycle, WhatAnotherOneLeftHalfDoneIsMadeWhole) {
   EXPECT_EQ(bench.net.fabric.lft(kS1, bench.net.lid(kH3)), PortNum{3});
 }
 
-}  // namespace
+}  // namespace cycle_test
 }  // namespace smd::test

@@ -18,7 +18,7 @@
 #include "tests/unit/smp/fake_transport.h"
 
 namespace smd::test {
-namespace {
+namespace multicast_manager_test {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -365,5 +365,5 @@ TEST(MulticastManager, DestroyedAfterAnyStepItSendsNothingMore) {
   }
 }
 
-}  // namespace
+}  // namespace multicast_manager_test
 }  // namespace smd::test

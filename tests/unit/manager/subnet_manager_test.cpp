@@ -13,7 +13,7 @@
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
-namespace {
+namespace subnet_manager_test {
 
 using testing::Each;
 using testing::ElementsAre;
@@ -395,5 +395,5 @@ TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   EXPECT_EQ(bench.sweeps(), 1) << "the subnet is looked at again";
 }
 
-}  // namespace
+}  // namespace subnet_manager_test
 }  // namespace smd::test

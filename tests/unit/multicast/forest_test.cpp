@@ -13,7 +13,7 @@
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
-namespace {
+namespace forest_test {
 
 using test::end_port;
 using test::fabric_from;
@@ -332,5 +332,5 @@ TEST_F(Judge, FindsCreditLoops) {
   EXPECT_FALSE(graph.find_cycle().empty());
 }
 
-}  // namespace
+}  // namespace forest_test
 }  // namespace smd

@@ -12,7 +12,7 @@
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
-namespace {
+namespace label_paths_test {
 
 using test::end_port;
 using test::fabric_from;
@@ -230,5 +230,5 @@ TEST(LabelPaths, ASwitchWithoutRoomEndsThePath) {
   EXPECT_THAT(walks.labels_of_tree(), ElementsAre(0, 1));
 }
 
-}  // namespace
+}  // namespace label_paths_test
 }  // namespace smd

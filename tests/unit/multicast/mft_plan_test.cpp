@@ -10,7 +10,7 @@
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
-namespace {
+namespace mft_plan_test {
 
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -297,5 +297,5 @@ TEST(MftMemory, AFreshSwitchIsBelievedOnce) {
   EXPECT_TRUE(memory.find(Guid{1}, {}).sure);
 }
 
-}  // namespace
+}  // namespace mft_plan_test
 }  // namespace smd

@@ -9,7 +9,7 @@
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
-namespace {
+namespace mixture_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -263,5 +263,5 @@ TEST(TreeQuality, LargeGroupsAreSampled) {
   EXPECT_EQ(out.mean_unicast_channels(), 2.0 * 98);
 }
 
-}  // namespace
+}  // namespace mixture_test
 }  // namespace smd

@@ -15,7 +15,7 @@
 #include "tests/unit/plan/transient_oracle.h"
 
 namespace smd::test {
-namespace {
+namespace transition_property_test {
 
 /// Writes the entries of every phase in random order, and looks. Phases without a certificate are
 /// only carried out.
@@ -224,5 +224,5 @@ TEST(TransitionProperty, FinalRoutesFollowProvisionalOnesNextHopFirst) {
   EXPECT_GT(100 * proved, 95 * phases);
 }
 
-}  // namespace
+}  // namespace transition_property_test
 }  // namespace smd::test

@@ -17,7 +17,7 @@
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
-namespace {
+namespace vl_transition_property_test {
 
 /// Everything in random order within its list.
 void carry_out(const TransitionTask& task, const TransitionPlan& plan, Rng& rng) {
@@ -401,5 +401,5 @@ INSTANTIATE_TEST_SUITE_P(Engines,
                            return name;
                          });
 
-}  // namespace
+}  // namespace vl_transition_property_test
 }  // namespace smd::test

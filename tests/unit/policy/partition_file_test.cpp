@@ -5,7 +5,7 @@
 #include "tests/unit/policy/parsed.h"
 
 namespace smd {
-namespace {
+namespace partition_file_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -314,5 +314,5 @@ TEST(PartitionWords, Addresses) {
   }
 }
 
-}  // namespace
+}  // namespace partition_file_test
 }  // namespace smd

@@ -7,7 +7,7 @@
 #include "tests/unit/policy/parsed.h"
 
 namespace smd {
-namespace {
+namespace qos_file_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -210,7 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"qos-ulps\ndefault\nend-qos-ulps", "q.conf:2:1: 'default' has no SL; KEYWORD: SL"},
         Wrong{"qos-ulps\ndefault: 0\ndefault: 1\nend-qos-ulps", "q.conf:3: a second default; one"},
         Wrong{"qos-ulps\ndefault: 0\nnfs: 1\nend-qos-ulps", "q.conf:3:1: 'nfs' is no application;"},
-        Wrong{"qos-ulps\ndefault: 0\nsrp: 1\nend-qos-ulps", "'srp' is no application; default, sdp"},
+        Wrong{"qos-ulps\ndefault: 0\nsrp: 1\nend-qos-ulps",
+              "'srp' is no application; default, sdp"},
         Wrong{"qos-ulps\ndefault: 0\nsdp, port-num 70000: 1\nend-qos-ulps",
               "port-num has '70000'; numbers up to 0xffff"},
         Wrong{"qos-ulps\ndefault: 0\nany, pkey 0x7000-0x8001: 1\nend-qos-ulps",
@@ -334,5 +335,5 @@ TEST(QosConflicts, AreNamed) {
               ElementsAre(HasSubstr("'SL 3': SL 3 is not given")));
 }
 
-}  // namespace
+}  // namespace qos_file_test
 }  // namespace smd

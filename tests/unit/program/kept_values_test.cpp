@@ -8,7 +8,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace kept_values_test {
 
 constexpr auto kPortInfo = static_cast<std::uint16_t>(AttributeId::PortInfo);
 constexpr auto kSwitchInfo = static_cast<std::uint16_t>(AttributeId::SwitchInfo);
@@ -212,5 +212,5 @@ TEST(RefusedSetting, KeepsTheFirstHundredKindsAndCountsTheRest) {
   EXPECT_GT(report.not_kept_count, 100u);
 }
 
-}  // namespace
+}  // namespace kept_values_test
 }  // namespace smd::test

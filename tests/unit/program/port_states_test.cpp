@@ -7,7 +7,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace port_states_test {
 
 constexpr auto kPortInfo = static_cast<std::uint16_t>(AttributeId::PortInfo);
 
@@ -209,5 +209,5 @@ TEST(CameUp, NamesPortsThatWereInInitialize) {
   EXPECT_TRUE(lab.program(lab.input()).came_up.empty());
 }
 
-}  // namespace
+}  // namespace port_states_test
 }  // namespace smd::test

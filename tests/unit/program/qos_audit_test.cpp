@@ -7,7 +7,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace qos_audit_test {
 
 constexpr auto kRows = static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable);
 
@@ -74,5 +74,5 @@ TEST_F(Audit, ThatFailedSomewhereLooksAgain) {
   EXPECT_EQ(last.fault_count, 0u);
 }
 
-}  // namespace
+}  // namespace qos_audit_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace rows_test {
 
 constexpr auto kRows = static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable);
 
@@ -459,5 +459,5 @@ TEST(ConfirmedSlToVl, KeepsWhatItKnowsWhenAPortOfAHigherNumberComes) {
   EXPECT_EQ(memory.find(Guid{2}, PortNum{1}, PortNum{2}), nullptr);
 }
 
-}  // namespace
+}  // namespace rows_test
 }  // namespace smd::test

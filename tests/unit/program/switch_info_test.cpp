@@ -6,7 +6,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace switch_info_test {
 
 constexpr auto kLft = static_cast<std::uint16_t>(AttributeId::LinearForwardingTable);
 constexpr auto kSwitchInfo = static_cast<std::uint16_t>(AttributeId::SwitchInfo);
@@ -214,5 +214,5 @@ TEST(UnreadBlocks, AreThoseInForceOfWhichNothingIsKnown) {
   EXPECT_THAT(find_unread_blocks(lab.snapshot(), Lid{63}, lab.state.tables), testing::IsEmpty());
 }
 
-}  // namespace
+}  // namespace switch_info_test
 }  // namespace smd::test

@@ -5,7 +5,7 @@
 #include "tests/unit/program/program_lab.h"
 
 namespace smd::test {
-namespace {
+namespace turns_test {
 
 using Held = TurnMemory::Held;
 
@@ -195,5 +195,5 @@ TEST(TurnMemory, LeavesOutPortsThatTheSwitchNoLongerHas) {
   EXPECT_THAT(memory.collect(lab.snapshot(), Held::Blocked), testing::IsEmpty());
 }
 
-}  // namespace
+}  // namespace turns_test
 }  // namespace smd::test

@@ -14,7 +14,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd {
-namespace {
+namespace admin_commands_test {
 
 using Json = nlohmann::json;
 using testing::AllOf;
@@ -473,5 +473,5 @@ TEST_F(AdminCommands, ChangesSayWhenAndHow) {
   EXPECT_THAT(refusal("changes", {{"n", "many"}}), HasSubstr("'n'"));
 }
 
-}  // namespace
+}  // namespace admin_commands_test
 }  // namespace smd

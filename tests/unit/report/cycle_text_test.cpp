@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 namespace smd {
-namespace {
+namespace cycle_text_test {
 
 using Json = nlohmann::ordered_json;
 
@@ -99,5 +99,5 @@ TEST(ReportOfRoutes, SaysWhatWasAskedAndWhatTheEngineNotes) {
 
 TEST(Csv, NothingIsAnEmptyHeader) { EXPECT_EQ(print_csv({}), "\n"); }
 
-}  // namespace
+}  // namespace cycle_text_test
 }  // namespace smd

@@ -14,7 +14,7 @@
 #include "tests/support/subnet_oracles.h"
 
 namespace smd {
-namespace {
+namespace dump_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -176,5 +176,5 @@ TEST_F(Dumps, RowsOfTheSiteAreThereWhereRoutesNeedNone) {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace dump_test
 }  // namespace smd

@@ -8,7 +8,7 @@
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
-namespace {
+namespace groups_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -260,5 +260,5 @@ TEST(MulticastRecords, AreWhatTheyWere) {
   EXPECT_FALSE(decode_mft_record(std::span(data).first(71)));
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace smd::sa

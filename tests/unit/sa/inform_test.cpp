@@ -6,7 +6,7 @@
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {
-namespace {
+namespace inform_test {
 
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
@@ -543,5 +543,5 @@ TEST(Inform, SubscriptionsOutliveTheManager) {
   EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1")));
 }
 
-}  // namespace
+}  // namespace inform_test
 }  // namespace smd::sa

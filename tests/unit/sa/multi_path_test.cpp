@@ -10,7 +10,7 @@
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
-namespace {
+namespace multi_path_test {
 
 using std::chrono_literals::operator""s;
 using ::testing::ElementsAre;
@@ -273,5 +273,5 @@ TEST(SaMultiPath, NoOtherRecordHasThisMethod) {
   EXPECT_EQ(bench.sent(0).mad.status, 0x000c);
 }
 
-}  // namespace
+}  // namespace multi_path_test
 }  // namespace smd::sa

@@ -8,7 +8,7 @@
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
-namespace {
+namespace partitions_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -196,5 +196,5 @@ TEST_F(InPartitions, MultiPathsAreToo) {
   EXPECT_EQ(decode_path_record(answer.records).value().dlid, lid_of(*view, "H3"));
 }
 
-}  // namespace
+}  // namespace partitions_test
 }  // namespace smd::sa

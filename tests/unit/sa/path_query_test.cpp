@@ -7,7 +7,7 @@
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
-namespace {
+namespace path_query_test {
 
 using ::testing::ElementsAre;
 using ::testing::Optional;
@@ -441,5 +441,5 @@ TEST(Rates, TheTableOfLinksAndThePlacesAgreeWithTheCodes) {
   }
 }
 
-}  // namespace
+}  // namespace path_query_test
 }  // namespace smd::sa

@@ -7,7 +7,7 @@
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
-namespace {
+namespace query_test {
 
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
@@ -290,5 +290,5 @@ TEST(SaQuery, WhatIsNotOfferedIsSaidSo) {
   EXPECT_EQ(status(Method::Delete, 0x0031), Status::BadMethod);
 }
 
-}  // namespace
+}  // namespace query_test
 }  // namespace smd::sa

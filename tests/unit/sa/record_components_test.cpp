@@ -15,7 +15,7 @@
 #include "smd/sa/subscriptions.h"
 
 namespace smd::sa {
-namespace {
+namespace record_components_test {
 
 template <class Theirs>
 std::span<const std::byte> bytes_of(const Theirs& theirs) {
@@ -253,5 +253,5 @@ TEST(SaComponents, OfServiceRecordAreTheirs) {
                        {IB_SR_COMPMASK_SDATA64_1, [](R& r) { r.service_data64[1] = ~0ull; }}});
 }
 
-}  // namespace
+}  // namespace record_components_test
 }  // namespace smd::sa

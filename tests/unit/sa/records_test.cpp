@@ -14,7 +14,7 @@
 #include "smd/sa/subscriptions.h"
 
 namespace smd::sa {
-namespace {
+namespace records_test {
 
 template <class Theirs, class Ours>
 Theirs as_theirs(const Ours& record) {
@@ -397,5 +397,5 @@ TEST(SaRecords, ShortBytesAreRefused) {
   EXPECT_FALSE(decode_service_record(few));
 }
 
-}  // namespace
+}  // namespace records_test
 }  // namespace smd::sa

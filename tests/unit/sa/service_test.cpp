@@ -4,7 +4,7 @@
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {
-namespace {
+namespace service_test {
 
 using std::chrono_literals::operator""s;
 namespace part = service_component;
@@ -192,5 +192,5 @@ TEST(Service, OutlivesTheManagerWithWhatIsLeftOfItsLease) {
   EXPECT_TRUE(after.services.table().all().empty());
 }
 
-}  // namespace
+}  // namespace service_test
 }  // namespace smd::sa

@@ -10,7 +10,7 @@
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
-namespace {
+namespace tables_test {
 
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
@@ -424,5 +424,5 @@ TEST_F(UnsetTables, WhatTheSiteSetsIsNotRead) {
   EXPECT_TRUE(wanted.empty());
 }
 
-}  // namespace
+}  // namespace tables_test
 }  // namespace smd::sa

@@ -7,7 +7,7 @@
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
-namespace {
+namespace trace_test {
 
 namespace part = path_component;
 
@@ -115,5 +115,5 @@ TEST(Managers, OthersThatAreKnownAreRecordsToo) {
   EXPECT_EQ(other.info.sm_key, SmKey{}) << "not for everybody";
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace smd::sa

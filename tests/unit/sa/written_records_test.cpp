@@ -13,7 +13,7 @@
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {
-namespace {
+namespace written_records_test {
 
 using std::chrono_literals::operator""s;
 
@@ -217,5 +217,5 @@ TEST(WrittenRecords, WhateverIsWrittenWhatIsKeptIsSound) {
   }
 }
 
-}  // namespace
+}  // namespace written_records_test
 }  // namespace smd::sa

@@ -4,7 +4,7 @@
 #include "sim-backend/adaptive/limits.h"
 
 namespace smd::sim::test {
-namespace {
+namespace limits_test {
 
 constexpr auto kMin = RuleKind::Minimal;
 constexpr auto kVal = RuleKind::Valiant;
@@ -130,5 +130,5 @@ TEST(CountedLimits, TheGatewayDecidesWhereTrunksAreAsWideAsGroups) {
       0.003);
 }
 
-}  // namespace
+}  // namespace limits_test
 }  // namespace smd::sim::test

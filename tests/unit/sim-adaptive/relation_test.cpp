@@ -11,7 +11,7 @@
 #include "sim-backend/topology/snapshot.h"
 
 namespace smd::sim::test {
-namespace {
+namespace relation_test {
 
 struct Hop {
   std::uint32_t from = 0;  // nodes
@@ -457,5 +457,5 @@ TEST(Escapes, AreMissedWhereThereIsNone) {
   EXPECT_FALSE(verdict.is_safe());
 }
 
-}  // namespace
+}  // namespace relation_test
 }  // namespace smd::sim::test

@@ -10,7 +10,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace rule_test {
 
 /// Blocks by node and port, on all VLs; 0 where nothing is said.
 class Fill final : public PortFill {
@@ -491,5 +491,5 @@ INSTANTIATE_TEST_SUITE_P(
                     "rule = \"par\"",
                     "rule = \"dal\""));
 
-}  // namespace
+}  // namespace rule_test
 }  // namespace smd::sim::test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace smd::sim {
-namespace {
+namespace echo_test {
 
 constexpr Flow kFlow{.source = 3, .destination = 7, .sl = 2};
 
@@ -37,5 +37,5 @@ TEST(Echo, TheWayBackHasAnSlOfItsOwn) {
   EXPECT_EQ(echo->on_data(kFlow, 0)->payload, 4);
 }
 
-}  // namespace
+}  // namespace echo_test
 }  // namespace smd::sim

@@ -6,7 +6,7 @@
 #include "smd/congestion/throttle.h"
 
 namespace smd::sim {
-namespace {
+namespace ib_reaction_test {
 
 constexpr Picos kTick = 1'024'000;
 constexpr Flow kFlow{.source = 0, .destination = 1, .sl = 3};
@@ -118,5 +118,5 @@ TEST(IbReaction, PowerOnDelaysNothing) {
   EXPECT_EQ(rule.allowed_at(kFlow, 0), 1000);
 }
 
-}  // namespace
+}  // namespace ib_reaction_test
 }  // namespace smd::sim

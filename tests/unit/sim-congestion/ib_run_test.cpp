@@ -9,7 +9,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace ib_run_test {
 
 //  H1 \        / H4      H1, H2, H3 all send to H4.
 //  H2 - S1 - S2
@@ -216,5 +216,5 @@ TEST(IbRun, ALossLetsTheNextPacketGo) {
   }
 }
 
-}  // namespace
+}  // namespace ib_run_test
 }  // namespace smd::sim::test

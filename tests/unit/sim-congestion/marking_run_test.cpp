@@ -8,7 +8,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace marking_run_test {
 
 //  H1, H2, H3 behind S1 and H4 at S2 send 100 packets each to H5. Buffers hold four of them.
 constexpr unsigned kPackets = 400;
@@ -115,5 +115,5 @@ TEST(MarkingRun, OnlyAForgetfulRuleValidatesWhatIsNotMarked) {
   EXPECT_NE(bad.rig.net->audit(), "");
 }
 
-}  // namespace
+}  // namespace marking_run_test
 }  // namespace smd::sim::test

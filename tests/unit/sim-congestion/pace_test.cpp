@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace smd::sim {
-namespace {
+namespace pace_test {
 
 constexpr Picos kPacket = 278'000;
 constexpr Picos kTrip = 354'000;
@@ -107,5 +107,5 @@ TEST(Pace, EveryRuleComesBackToItsStart) {
   }
 }
 
-}  // namespace
+}  // namespace pace_test
 }  // namespace smd::sim

@@ -7,7 +7,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace preset_test {
 
 constexpr Picos kCycle = 1000;  // of the preset "multistage"
 constexpr std::array kAll{
@@ -253,5 +253,5 @@ TEST(SourceQueues, APoolGivesTheOldestThatMayGo) {
   EXPECT_EQ(order(SourceQueues::Pool, 1, 278), kInTurn) << "it holds one packet";
 }
 
-}  // namespace
+}  // namespace preset_test
 }  // namespace smd::sim::test

@@ -10,7 +10,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace victim_test {
 
 enum Host : HostNum { kX1, kX2, kX3, kY1, kY2, kV, kZ };
 
@@ -95,5 +95,5 @@ TEST(Victim, IsFreedWhenTheOthersHoldBack) {
   }
 }
 
-}  // namespace
+}  // namespace victim_test
 }  // namespace smd::sim::test

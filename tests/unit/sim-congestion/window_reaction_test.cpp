@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace smd::sim {
-namespace {
+namespace window_reaction_test {
 
 constexpr Picos kTrip = 354;
 constexpr Picos kPacket = 278;
@@ -160,5 +160,5 @@ TEST(WindowReaction, ALossOpensTheWindow) {
   EXPECT_NE(rule.allowed_at(kFlow, 1000), kNever);
 }
 
-}  // namespace
+}  // namespace window_reaction_test
 }  // namespace smd::sim

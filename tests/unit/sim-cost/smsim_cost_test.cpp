@@ -9,21 +9,22 @@
 #include "tests/support/process.h"
 
 namespace smd::sim::testing {
-namespace {
+namespace smsim_cost_test {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 /// `words` as a shell takes them.
-test::Finished cost(const std::string& words) {
-  return test::run_process({.argv = {"/bin/sh", "-c", test::build_path("bin/smsim cost ") + words},
-                            .env = {},
-                            .cwd = {}},
-                           std::chrono::seconds(30));
+smd::test::Finished cost(const std::string& words) {
+  return smd::test::run_process(
+      {.argv = {"/bin/sh", "-c", smd::test::build_path("bin/smsim cost ") + words},
+       .env = {},
+       .cwd = {}},
+      std::chrono::seconds(30));
 }
 
 TEST(SmsimCost, CountsSideBySide) {
-  const test::Finished run = cost("hamming:dims=6.16,hosts=16 dragonfly:a=5,c=2,h=2 --json");
+  const smd::test::Finished run = cost("hamming:dims=6.16,hosts=16 dragonfly:a=5,c=2,h=2 --json");
   ASSERT_EQ(run.exit_code, 0) << run.out;
   const Json all = Json::parse(run.out);
   ASSERT_EQ(all.size(), 2u);
@@ -39,7 +40,7 @@ TEST(SmsimCost, CountsSideBySide) {
 }
 
 TEST(SmsimCost, SaysItInWords) {
-  const test::Finished run = cost("hamming:dims=6.16,hosts=16 fat-tree:k=8,levels=3");
+  const smd::test::Finished run = cost("hamming:dims=6.16,hosts=16 fat-tree:k=8,levels=3");
   ASSERT_EQ(run.exit_code, 0);
   for (const char* words :
        {"  switches   96 of 36 ports\n",
@@ -57,7 +58,7 @@ TEST(SmsimCost, TakesPrices) {
   std::ofstream(file) << "[switch]\neach = 1\nper_port = 0\n[adapter]\nper_port = 2\n[cable]\n"
                          "copper = 0\ncopper_per_m = 0\ncopper_most_m = 0\noptical = 3\n"
                          "optical_per_m = 0\n";
-  const test::Finished run = cost("dragonfly:a=5,c=2,h=2 --json --prices " + file);
+  const smd::test::Finished run = cost("dragonfly:a=5,c=2,h=2 --json --prices " + file);
   ASSERT_EQ(run.exit_code, 0) << run.out;
   const Json price = Json::parse(run.out)[0]["price"];
   EXPECT_EQ(price["switches"], 55);
@@ -65,7 +66,7 @@ TEST(SmsimCost, TakesPrices) {
   EXPECT_EQ(price["cables"], 3 * (110 + 110 + 55));
   EXPECT_EQ(price["total"], 55 + 220 + 825);
   std::ofstream(file) << "[switch]\neach = many\n";
-  const test::Finished wrong = cost("dragonfly --prices " + file);
+  const smd::test::Finished wrong = cost("dragonfly --prices " + file);
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr(file + ":2"));
 }
@@ -78,14 +79,14 @@ TEST(SmsimCost, WrongCallsEndWithTwo) {
         std::pair{"dragonfly:a=5,c=2,h=2 --group 7", "groups of 7 switches each"},
         std::pair{"torus --prices /nonexistent", "/nonexistent"},
         std::pair{"--radix 2", "--radix"}}) {
-    const test::Finished outcome = cost(words);
+    const smd::test::Finished outcome = cost(words);
     EXPECT_EQ(outcome.exit_code, 2) << words;
     EXPECT_THAT(outcome.err, HasSubstr(message));
   }
 }
 
 TEST(SmsimCost, SaysHowLargeNetworksOfARadixAre) {
-  const test::Finished run = cost("--radix 64");
+  const smd::test::Finished run = cost("--radix 64");
   ASSERT_EQ(run.exit_code, 0);
   EXPECT_THAT(
       run.out,
@@ -93,5 +94,5 @@ TEST(SmsimCost, SaysHowLargeNetworksOfARadixAre) {
   EXPECT_THAT(run.out, HasSubstr("64 ports: dragonfly: 529 groups of 33"));
 }
 
-}  // namespace
+}  // namespace smsim_cost_test
 }  // namespace smd::sim::testing

@@ -10,7 +10,7 @@
 #include "sim-backend/lab/svg_plot.h"
 
 namespace smd::sim {
-namespace {
+namespace experiment_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -129,5 +129,5 @@ TEST(SvgPlot, NothingAndOddValuesStillPlot) {
   }
 }
 
-}  // namespace
+}  // namespace experiment_text_test
 }  // namespace smd::sim

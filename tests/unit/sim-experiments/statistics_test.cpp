@@ -12,7 +12,7 @@
 #include "sim-backend/lab/parallel.h"
 
 namespace smd::sim {
-namespace {
+namespace statistics_test {
 
 TEST(Sample, HasTheDeviationOfThePopulation) {
   // Partial discovery of the example, as printed: 18.57 and 4.44.
@@ -162,5 +162,5 @@ TEST(Registry, NamesAreSortedUniqueAndFound) {
   EXPECT_EQ(find_experiment("003-nothing"), nullptr);
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace smd::sim

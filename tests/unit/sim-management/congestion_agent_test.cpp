@@ -7,7 +7,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace congestion_agent_test {
 
 using cc::Attribute;
 
@@ -417,5 +417,5 @@ TEST_F(CongestionAgent, HoldsNothingImpossibleWhateverItIsSent) {
   EXPECT_NE(host_regs().table.size(), 0u);
 }
 
-}  // namespace
+}  // namespace congestion_agent_test
 }  // namespace smd::sim::test

@@ -5,7 +5,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace faults_test {
 
 using namespace std::chrono_literals;
 
@@ -238,5 +238,5 @@ TEST(Fabric, MayBeDestroyedWithPacketsUnderWay) {
   runtime.run_until(runtime.now() + 10s);
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace smd::sim::test

@@ -5,7 +5,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace m_key_test {
 
 constexpr MKey kKey{0xfeed};
 constexpr MKey kWrong{0xbad};
@@ -142,5 +142,5 @@ TEST_F(MKeys, AViolationRaisesTrap256) {
   EXPECT_EQ(violation->attribute_id, smp.attribute_id);
 }
 
-}  // namespace
+}  // namespace m_key_test
 }  // namespace smd::sim::test

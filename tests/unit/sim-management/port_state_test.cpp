@@ -7,7 +7,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace port_state_test {
 
 constexpr unsigned kBadField = 0x1c;
 
@@ -376,5 +376,5 @@ TEST(PortInfoSet, EnhancedPort0HasStatesAndLmc) {
   EXPECT_EQ(rig.fabric.port_info(1, PortNum{0}).lmc, 1);
 }
 
-}  // namespace
+}  // namespace port_state_test
 }  // namespace smd::sim::test

@@ -6,7 +6,7 @@
 #include "smd/mad/smp.h"
 
 namespace smd::sim::test {
-namespace {
+namespace smi_test {
 
 using Kind = SmiVerdict::Kind;
 
@@ -136,5 +136,5 @@ TEST(Smi, RefusesPortsThatDoNotExist) {
   }
 }
 
-}  // namespace
+}  // namespace smi_test
 }  // namespace smd::sim::test

@@ -7,7 +7,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace tables_test {
 
 constexpr unsigned kBadField = 0x1c;
 constexpr unsigned kBadMethod = 0x08;
@@ -230,5 +230,5 @@ TEST(ExtendedPortInfo, TellsFdr10FromQdrOnMellanoxOnly) {
   EXPECT_EQ(rig.ask(get({1, 2, 3}, AttributeId::ExtendedPortInfo, 1))->status, kBadMethodAttribute);
 }
 
-}  // namespace
+}  // namespace tables_test
 }  // namespace smd::sim::test

@@ -4,7 +4,7 @@
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {
-namespace {
+namespace timing_test {
 
 using namespace std::chrono_literals;
 
@@ -95,5 +95,5 @@ TEST(Timing, TheThesisPaysTwoPassagesAtTheManagerPerTransaction) {
   EXPECT_LT(took, 2 * kSweeps * 150us + 200us);
 }
 
-}  // namespace
+}  // namespace timing_test
 }  // namespace smd::sim::test

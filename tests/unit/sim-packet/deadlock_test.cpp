@@ -5,7 +5,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace deadlock_test {
 
 //   H1-S1-S2-H2
 //      |  |        Every host floods the one before it: three switches on, where all go one way.
@@ -106,5 +106,5 @@ TEST_P(Deadlock, AgeOpensTheCircle) {
   EXPECT_EQ(stats.delivered + stats.discards(), 400u);
 }
 
-}  // namespace
+}  // namespace deadlock_test
 }  // namespace smd::sim::test

@@ -7,7 +7,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace route_hook_test {
 
 using testing::ElementsAre;
 
@@ -222,5 +222,5 @@ TEST(RouteHook, PresetBookSimMovesAFlitInFourCyclesPerSwitch) {
   EXPECT_EQ(found.links.byte_time, 16);
 }
 
-}  // namespace
+}  // namespace route_hook_test
 }  // namespace smd::sim::test

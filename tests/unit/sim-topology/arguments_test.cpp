@@ -6,7 +6,7 @@
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
-namespace {
+namespace arguments_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -123,5 +123,5 @@ TEST(Arguments, TheListNamesEveryGeneratorKeyAndDefault) {
   }
 }
 
-}  // namespace
+}  // namespace arguments_test
 }  // namespace smd::sim::testing

@@ -5,7 +5,7 @@
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
-namespace {
+namespace faults_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -152,5 +152,5 @@ TEST(Faults, MoreLidsThanASubnetHas) {
   EXPECT_THAT(faults_of(text), ElementsAre(HasSubstr("a subnet has 49151")));
 }
 
-}  // namespace
+}  // namespace faults_test
 }  // namespace smd::sim::testing

@@ -12,7 +12,7 @@
 #include "tests/support/paths.h"
 
 namespace smd::sim::testing {
-namespace {
+namespace smsim_cc_plan_test {
 
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
@@ -121,5 +121,5 @@ TEST(SmsimCcPlan, WrongCallsEndWithTwo) {
   }
 }
 
-}  // namespace
+}  // namespace smsim_cc_plan_test
 }  // namespace smd::sim::testing

@@ -14,7 +14,7 @@
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
-namespace {
+namespace smsim_gen_test {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -93,5 +93,5 @@ TEST(SmsimGen, HelpAndVersion) {
   EXPECT_EQ(smsim("gen --help").code, 0);
 }
 
-}  // namespace
+}  // namespace smsim_gen_test
 }  // namespace smd::sim::testing

@@ -12,7 +12,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace collectives_test {
 
 constexpr const char* kOneSwitch = "H1-S1 H2-S1 H3-S1 H4-S1";
 constexpr const char* kTwoSwitches = "S1-S2 H1-S1 H2-S1 H3-S2 H4-S2";
@@ -213,5 +213,5 @@ TEST(Collectives, WhatASwitchAddsIsCounted) {
   EXPECT_THAT(count_below(tree), testing::ElementsAre(1, 3, 1, 0));
 }
 
-}  // namespace
+}  // namespace collectives_test
 }  // namespace smd::sim::test

@@ -5,7 +5,7 @@
 #include "sim-backend/scenario/run.h"
 
 namespace smd::sim::test {
-namespace {
+namespace fault_plan_test {
 
 using testing::HasSubstr;
 
@@ -96,5 +96,5 @@ TEST(FaultPlan, RefusesTablesThatAreNone) {
                "without faults");
 }
 
-}  // namespace
+}  // namespace fault_plan_test
 }  // namespace smd::sim::test

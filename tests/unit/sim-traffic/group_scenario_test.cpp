@@ -14,7 +14,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace group_scenario_test {
 
 using testing::HasSubstr;
 
@@ -414,5 +414,5 @@ TEST(GroupScenario, ResultsSayWhatTheTreesAre) {
   EXPECT_THAT(json, HasSubstr("\"can_deadlock\": false"));
 }
 
-}  // namespace
+}  // namespace group_scenario_test
 }  // namespace smd::sim::test

@@ -11,7 +11,7 @@
 #include "sim-backend/scenario/programmed_nodes.h"
 
 namespace smd::sim::test {
-namespace {
+namespace hot_spot_test {
 
 constexpr HotSpotOptions kPulse{
     .load = 0.1, .hot_share = 0.2, .hot_spot = 3, .warm_packets = 500, .batch = 7, .seed = 5};
@@ -148,5 +148,5 @@ TEST(Pulse, ARunRepeatsItselfAndMechanismsTellThemselvesApart) {
   EXPECT_LT(2 * first->cold.mean_latency, free->cold.mean_latency);
 }
 
-}  // namespace
+}  // namespace hot_spot_test
 }  // namespace smd::sim::test

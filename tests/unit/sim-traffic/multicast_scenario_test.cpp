@@ -12,7 +12,7 @@
 #include "smd/base/rng.h"
 
 namespace smd::sim {
-namespace {
+namespace multicast_scenario_test {
 
 using testing::HasSubstr;
 
@@ -198,5 +198,5 @@ TEST(MulticastScenario, ALoneMessageTakesTheTimeOfItsFarthestList) {
   }
 }
 
-}  // namespace
+}  // namespace multicast_scenario_test
 }  // namespace smd::sim

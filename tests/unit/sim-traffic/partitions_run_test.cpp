@@ -1,4 +1,5 @@
-// Runs in one, two and four partitions on threads, which must tell the same to the last digit.
+// Runs in one, two and four partitions on threads, and shared out among processes, which must tell
+// the same to the last digit.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -6,17 +7,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sim-backend/kernel/process_team.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
 #include "smd/base/rng.h"
+#include "tests/support/memory_processes.h"
+#include "tests/support/partition_cases.h"
 
 namespace smd::sim::test {
 namespace {
-
-struct Case {
-  const char* name;
-  const char* text;
-};
 
 /// Everything that a run has to say.
 std::string tell(const std::string& text,
@@ -35,87 +34,30 @@ std::string tell(const std::string& text,
   return print_scenario_json(*prepared, result) + print_series_csv(result);
 }
 
-constexpr Case kCases[] = {
-    {"FatTree", R"([fabric]
-name = "fat-tree:k=4,levels=3"
-engine = "ftree"
-[traffic]
-load = [0.7]
-size = [{bytes = 64, weight = 0.8}, {bytes = 4096, weight = 0.2}]
-[measure]
-warm_up_us = 2
-interval_us = 3
-most_intervals = 12
-)"},
-    {"TorusWithLanes", R"([fabric]
-name = "torus:dims=4.4"
-preset = "cycles"
-vls = 4
-[traffic]
-load = [0.5]
-size = 128
-sl = "random"
-[measure]
-warm_up_us = 3
-interval_us = 2
-least_intervals = 3
-most_intervals = 4
-)"},
-    {"DragonflyWithLongCables", R"([fabric]
-name = "dragonfly:a=4,c=2,h=2"
-[cable]
-group = 4
-within_groups_ns = 20
-between_groups_ns = 700
-[traffic]
-load = [0.4]
-size = 256
-arrivals = "on-off"
-[measure]
-warm_up_us = 2
-interval_us = 2
-most_intervals = 25
-)"},
-    {"HotSpotWithTheStandardsControl", R"([fabric]
-name = "fat-tree:k=8,levels=2"
-vls = 2
-[traffic]
-pattern = "hot-spot"
-share = 0.3
-load = [0.8]
-[congestion]
-preset = "standard"
-[measure]
-warm_up_us = 10
-interval_us = 10
-most_intervals = 15
-)"},
-    {"WindowsAndAcknowledgements", R"([fabric]
-name = "fat-tree:k=4,levels=2,width=1x,speed=SDR"
-preset = "thesis"
-[adapter]
-queues = "per-destination"
-[traffic]
-pattern = "hot-spot"
-share = 0.5
-load = [0.9]
-[congestion]
-preset = "renato"
-[measure]
-warm_up_us = 100
-interval_us = 100
-most_intervals = 40
-)"},
-    {"Exchange", R"([fabric]
-name = "torus:dims=3.3,hosts=2"
-[traffic]
-collective = "ring-all-reduce"
-bytes = 200000
-[measure]
-interval_us = 2
-limit_us = 1000
-)"},
-};
+/// The same of a run that several processes share: each of them gets all of it.
+void expect_told_by_processes(const std::string& text,
+                              unsigned count,
+                              unsigned partitions,
+                              const std::string& expected) {
+  auto scenario = parse_scenario(text, "s.toml");
+  ASSERT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
+  scenario->packet.partitions = partitions;
+  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  ASSERT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
+  std::vector<std::string> told(count);
+  MemoryProcesses processes(count);
+  const std::string failure = processes.run([&](Processes& own) {
+    const double load = prepared->scenario().traffic.loads.at(0);
+    const ScenarioResult result{.points = {prepared->run(load, 7, {.processes = &own})},
+                                .saturation = {}};
+    told[own.number()] =
+        result.points[0].audit + print_scenario_json(*prepared, result) + print_series_csv(result);
+  });
+  EXPECT_EQ(failure, "");
+  for (unsigned i = 0; i < count; ++i) {
+    EXPECT_EQ(told[i], expected) << "process " << i << " of " << count << ", " << partitions;
+  }
+}
 
 // Many messages at one instant, long ones among them, from hosts that hold one packet at most: what
 // one host still has to send holds up nobody, the host that the trace goes by least of all.
@@ -149,20 +91,30 @@ limit_us = 1000
   for (const unsigned partitions : {2u, 4u}) {
     EXPECT_EQ(tell(text, partitions, many), expected) << partitions;
     EXPECT_EQ(many.stats.digest, one.stats.digest);
+    expect_told_by_processes(text, 2, partitions, expected);
   }
   std::filesystem::remove(path);
 }
 
-class PartitionsRun : public testing::TestWithParam<Case> {};
+class PartitionsRun : public testing::TestWithParam<PartitionCase> {};
 
 TEST_P(PartitionsRun, TellTheSame) {
   PointResult one, many;
   const std::string expected = tell(GetParam().text, 1, one);
-  ASSERT_GT(one.stats.delivered, 1000u);
+  ASSERT_GT(one.stats.delivered, 500u);
   for (const unsigned partitions : {2u, 4u}) {
     EXPECT_EQ(tell(GetParam().text, partitions, many), expected) << partitions;
     EXPECT_EQ(many.stats.digest, one.stats.digest);
   }
+}
+
+TEST_P(PartitionsRun, TellTheSameInSeveralProcesses) {
+  PointResult one;
+  const std::string expected = tell(GetParam().text, 1, one);
+  expect_told_by_processes(GetParam().text, 1, 1, expected);
+  expect_told_by_processes(GetParam().text, 2, 2, expected);
+  expect_told_by_processes(GetParam().text, 3, 5, expected);
+  expect_told_by_processes(GetParam().text, 4, 4, expected);
 }
 
 TEST_P(PartitionsRun, TellTheSameWhereTheyAskForWhatIsNext) {
@@ -173,9 +125,54 @@ TEST_P(PartitionsRun, TellTheSameWhereTheyAskForWhatIsNext) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, PartitionsRun, testing::ValuesIn(kCases), [](const auto& row) {
-  return std::string(row.param.name);
-});
+INSTANTIATE_TEST_SUITE_P(Fabrics,
+                         PartitionsRun,
+                         testing::ValuesIn(partition_cases()),
+                         name_of_case<testing::TestParamInfo<PartitionCase>>);
+
+/// What two processes end with when what they send each other is meddled with.
+std::string failure_of(const MemoryProcesses::Meddler& meddler) {
+  auto scenario = parse_scenario(partition_cases()[0].text, "s.toml");
+  scenario->packet.partitions = 2;
+  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  MemoryProcesses processes(2, meddler);
+  return processes.run(
+      [&](Processes& own) { static_cast<void>(prepared->run(0.7, 7, {.processes = &own})); });
+}
+
+TEST(ProcessesFail, WhereAMessageIsNotTheOneThatBelongsThere) {
+  constexpr std::uint64_t kAt = 40;  // of the exchanges
+  const auto is_it = [](unsigned from, std::uint64_t number) { return from == 0 && number == kAt; };
+  EXPECT_THAT(failure_of([&](unsigned from, unsigned, std::uint64_t number, auto& message) {
+                if (is_it(from, number)) message.clear();
+              }),
+              testing::MatchesRegex("what process 0 sent with agreement [0-9]+ is not what belongs "
+                                    "there \\(0 bytes, of agreement 0\\)"));
+  Processes::Bytes before;
+  EXPECT_THAT(failure_of([&](unsigned from, unsigned, std::uint64_t number, auto& message) {
+                if (from == 0 && number == kAt - 1) before = message;
+                if (is_it(from, number)) message = before;
+              }),
+              testing::HasSubstr("is not what belongs there"));
+  EXPECT_THAT(failure_of([&](unsigned from, unsigned, std::uint64_t number, auto& message) {
+                if (is_it(from, number)) message.pop_back();
+              }),
+              testing::HasSubstr("is not what belongs there"));
+  EXPECT_EQ(failure_of({}), "");
+}
+
+TEST(ProcessesFail, WhereTheyAreOutOfStep) {
+  MemoryProcesses processes(2);
+  const std::string failure = processes.run([](Processes& own) {
+    ProcessTeam team(own, 2);
+    // The second has missed one.
+    if (own.number() == 0) static_cast<void>(team.most(1));
+    std::array<std::int64_t, 3> missed{};
+    if (own.number() == 1) own.agree(missed);
+    static_cast<void>(team.most(1));
+  });
+  EXPECT_THAT(failure, testing::HasSubstr("processes are out of step: one is at agreement"));
+}
 
 TEST(PartitionsRefused, WithFaultsOrTooFewSwitches) {
   const auto refused = [](std::string text, unsigned partitions) {

@@ -7,7 +7,7 @@
 #include "sim-backend/traffic/patterns.h"
 
 namespace smd::sim::test {
-namespace {
+namespace patterns_test {
 
 /// 16 hosts on 8 switches, two each; switches in a grid of 2 by 4, and groups of two.
 PatternInput input() {
@@ -175,5 +175,5 @@ TEST(Patterns, SayWhatTheyMiss) {
   EXPECT_EQ(find_pattern("nothing"), nullptr);
 }
 
-}  // namespace
+}  // namespace patterns_test
 }  // namespace smd::sim::test

@@ -6,7 +6,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace period_meter_test {
 
 /// What was lost in two stretches of one packet each, to a host whose port went.
 std::vector<Period> lose_two(const std::function<void(PacketRig&, PeriodMeter&)>& between) {
@@ -59,5 +59,5 @@ TEST(PeriodMeter, AMissingRouteIsNoFaultsDoing) {
   EXPECT_EQ(meter.periods()[0].unexplained, 1u);
 }
 
-}  // namespace
+}  // namespace period_meter_test
 }  // namespace smd::sim::test

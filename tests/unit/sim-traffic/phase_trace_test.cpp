@@ -10,7 +10,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace phase_trace_test {
 
 std::vector<Phase> phases(const std::vector<std::string>& calls, HostNum ranks) {
   return parse_phases(calls, ranks).value();
@@ -133,5 +133,5 @@ TEST(PhaseTrace, AReplayCarriesEveryByteOfEveryPair) {
   EXPECT_EQ(rig.net->audit(), "");
 }
 
-}  // namespace
+}  // namespace phase_trace_test
 }  // namespace smd::sim::test

@@ -10,7 +10,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
-namespace {
+namespace sources_test {
 
 struct Gaps {
   double mean = 0;
@@ -261,5 +261,5 @@ TEST(Trace, FaultsHaveTheirLine) {
   EXPECT_EQ(check_trace(good, "t", 3).value(), 2u);
 }
 
-}  // namespace
+}  // namespace sources_test
 }  // namespace smd::sim::test

@@ -7,7 +7,7 @@
 #include "sim-backend/scenario/run.h"
 
 namespace smd::sim {
-namespace {
+namespace worm_scenario_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -202,5 +202,5 @@ TEST(WormScenario, ALinkThatGoesDownLosesWhatIsSentUntilItIsBack) {
             whole.stats.digest);
 }
 
-}  // namespace
+}  // namespace worm_scenario_test
 }  // namespace smd::sim

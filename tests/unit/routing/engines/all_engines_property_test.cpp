@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
-namespace {
+namespace all_engines_property_test {
 
 constexpr int kFabricsPerCase = 4;  // of each kind; 100 cases
 
@@ -137,5 +137,5 @@ INSTANTIATE_TEST_SUITE_P(Each,
                            return name;
                          });
 
-}  // namespace
+}  // namespace all_engines_property_test
 }  // namespace smd::test

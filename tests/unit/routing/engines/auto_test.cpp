@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace auto_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -258,5 +258,5 @@ RC_GTEST_PROP(Auto, ServesEveryFabric, ()) {
   RC_TAG(tables->engine);
 }
 
-}  // namespace
+}  // namespace auto_test
 }  // namespace smd::test

@@ -11,7 +11,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace deadlock_cases_test {
 
 using Place = std::vector<int>;  // "sw-3-1": {3, 1}
 
@@ -375,5 +375,5 @@ TEST(MeshCases, LabelsWithoutTheDestinationsAsALimitLoop) {
   EXPECT_GT(report.loops, 0u);
 }
 
-}  // namespace
+}  // namespace deadlock_cases_test
 }  // namespace smd::test

@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace engines_property_test {
 
 // Every switch's walk to every LID, judged by the orientation the engine states.
 void require_legal(const Fabric& f, const LidMap& lids, const RoutingTables& tables) {
@@ -232,5 +232,5 @@ RC_GTEST_PROP(Orientation, NewSwitchesAndCablesJoinWithoutDisturbing, ()) {
   require_legal(f, lids, after);
 }
 
-}  // namespace
+}  // namespace engines_property_test
 }  // namespace smd::test

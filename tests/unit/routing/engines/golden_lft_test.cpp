@@ -13,7 +13,7 @@
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
-namespace {
+namespace golden_lft_test {
 
 std::string read_file(const std::string& name) {
   std::ifstream in{name};
@@ -79,5 +79,5 @@ INSTANTIATE_TEST_SUITE_P(All,
                            return std::string{row.param.topology} + "_" + row.param.engine;
                          });
 
-}  // namespace
+}  // namespace golden_lft_test
 }  // namespace smd::test

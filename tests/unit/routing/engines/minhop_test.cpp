@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace minhop_test {
 
 double heaviest_over_mean(const std::string& call) {
   const Generated g = generated(call);
@@ -135,5 +135,5 @@ TEST(LoadBalancer, ChannelsThatNobodyUsesDoNotCount) {
   EXPECT_FALSE(balancer.is_worth_second_pass()) << "one path from S1 to S2, one back";
 }
 
-}  // namespace
+}  // namespace minhop_test
 }  // namespace smd::test

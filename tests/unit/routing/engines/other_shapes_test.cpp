@@ -8,7 +8,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace other_shapes_test {
 
 struct Row {
   const char* engine;
@@ -67,5 +67,5 @@ TEST(MultiPlane, WantsAnotherEngineThanFtreeWhereEverySpineMeetsEveryCore) {
   EXPECT_EQ(fullest("auto"), fullest("updn"));
 }
 
-}  // namespace
+}  // namespace other_shapes_test
 }  // namespace smd::test

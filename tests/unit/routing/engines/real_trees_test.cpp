@@ -22,7 +22,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace real_trees_test {
 
 struct Worth {
   std::uint64_t fullest = 0;
@@ -436,5 +436,5 @@ TEST_F(RealCluster, WhatIsLearnedLaterCountsFromThenOn) {
   }
 }
 
-}  // namespace
+}  // namespace real_trees_test
 }  // namespace smd::test

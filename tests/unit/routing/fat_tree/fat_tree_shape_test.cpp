@@ -6,7 +6,7 @@
 #include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
-namespace {
+namespace fat_tree_shape_test {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -43,7 +43,7 @@ std::vector<std::string> places(const Fabric& fabric, const FatTreeShape& shape)
 
 TEST(FatTreeShape, CountsLevelsParentsAndCables) {
   const FatTreeShape shape =
-      shape_of(generated("pgft:levels=3,down=4.4.4,up=1.2.4,parallel=1.2.2"));
+      shape_of(generated_fabric("pgft:levels=3,down=4.4.4,up=1.2.4,parallel=1.2.2"));
   EXPECT_THAT(switches_by_level(shape), ElementsAre(16u, 8u, 8u));
   EXPECT_EQ(shape.levels[0].parents, 2u);
   EXPECT_EQ(shape.levels[0].links, 4u);
@@ -57,7 +57,7 @@ TEST(FatTreeShape, CountsLevelsParentsAndCables) {
 }
 
 TEST(FatTreeShape, NumbersLeavesInTheOrderOfTheSubtrees) {
-  const Fabric fabric = generated("fat-tree:k=4,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=4,levels=3");
   const FatTreeShape shape = shape_of(fabric);
   std::uint64_t place = 0;
   for (const PortIdx host : list_hosts(fabric)) {
@@ -70,7 +70,7 @@ TEST(FatTreeShape, NumbersLeavesInTheOrderOfTheSubtrees) {
 }
 
 TEST(FatTreeShape, ALostLeafMovesNoOther) {
-  const Fabric fabric = generated("fat-tree:k=4,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=4,levels=3");
   for (const char* name : {"sw-0-0", "sw-0-3", "sw-0-6"}) {
     auto expected = places(fabric, shape_of(fabric));
     std::erase_if(expected, [&](const std::string& text) {
@@ -87,7 +87,7 @@ TEST(FatTreeShape, ALostLeafMovesNoOther) {
 }
 
 TEST(FatTreeShape, InTwoLevelsTheFirstLeafKeepsItsPlaceWhenItIsAway) {
-  const Fabric fabric = generated("fat-tree:k=6,levels=2");
+  const Fabric fabric = generated_fabric("fat-tree:k=6,levels=2");
   const Fabric damaged = without_nodes(fabric, {node(fabric, "sw-0-0")});
   EXPECT_THAT(places(damaged, shape_of(damaged)),
               ElementsAre("sw-0-1@1", "sw-0-2@2", "sw-0-3@3", "sw-0-4@4", "sw-0-5@5"));
@@ -129,7 +129,7 @@ TEST(FatTreeShape, WithOneHostPerLeafASpineWithAHostIsFoundByItsNeighbours) {
 }
 
 TEST(FatTreeShape, LeavesWithoutHostsRemainLeaves) {
-  const Fabric fabric = generated("fat-tree:k=4,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=4,levels=3");
   // All hosts of the first leaf of pod 0; then all of pod 3.
   for (const auto& [from, to] : {std::pair{0u, 1u}, std::pair{6u, 7u}}) {
     std::set<NodeIdx> off;
@@ -148,7 +148,7 @@ TEST(FatTreeShape, LeavesWithoutHostsRemainLeaves) {
 }
 
 TEST(FatTreeShape, CountsWhatIsMissing) {
-  const Fabric fabric = generated("fat-tree:k=8,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=8,levels=3");
   const Fabric damaged = without_cables(
       fabric, {cable(fabric, "sw-0-0", "sw-1-2"), cable(fabric, "sw-1-5", "sw-2-5")});
   const FatTreeShape shape = shape_of(damaged);
@@ -158,7 +158,7 @@ TEST(FatTreeShape, CountsWhatIsMissing) {
 }
 
 TEST(FatTreeShape, StaysWhatItIsHoweverManyCablesAreLost) {
-  const Fabric fabric = generated("fat-tree:k=8,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=8,levels=3");
   const FatTreeShape whole = shape_of(fabric);
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Rng rng{seed};
@@ -185,7 +185,7 @@ TEST(FatTreeShape, ACableBetweenTwoLeavesIsTolerated) {
 }
 
 TEST(FatTreeShape, ASwitchThatHasLostItsLeavesStaysBelowTheCores) {
-  const Fabric fabric = generated("fat-tree:k=4,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=4,levels=3");
   const Fabric damaged = without_cables(
       fabric, {cable(fabric, "sw-0-2", "sw-1-3"), cable(fabric, "sw-0-3", "sw-1-3")});
   const FatTreeShape shape = shape_of(damaged);
@@ -194,7 +194,7 @@ TEST(FatTreeShape, ASwitchThatHasLostItsLeavesStaysBelowTheCores) {
 }
 
 TEST(FatTreeShape, CoresStayCoresWhereMostHostsAreInOnePod) {
-  const Fabric fabric = generated("fat-tree:k=8,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=8,levels=3");
   std::set<NodeIdx> off;
   const std::vector<PortIdx> hosts = list_hosts(fabric);
   for (std::size_t i = 16; i < hosts.size(); ++i) {
@@ -210,7 +210,7 @@ TEST(FatTreeShape, RefusesWhatIsNoTreeAndNamesTwoSwitches) {
                            "hamming:dims=4.4",
                            "hypercube:dim=4",
                            "irregular4:switches=16,nodes=30,seed=1"})
-    EXPECT_FALSE(recognise_fat_tree(generated(spec))) << spec;
+    EXPECT_FALSE(recognise_fat_tree(generated_fabric(spec))) << spec;
   const auto ring = recognise_fat_tree(
       fabric_from("S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5"));
   ASSERT_FALSE(ring);
@@ -218,5 +218,5 @@ TEST(FatTreeShape, RefusesWhatIsNoTreeAndNamesTwoSwitches) {
   EXPECT_THAT(ring.error().context, AllOf(HasSubstr("of 5 links"), HasSubstr("such as S")));
 }
 
-}  // namespace
+}  // namespace fat_tree_shape_test
 }  // namespace smd::test

@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
-namespace {
+namespace ftree_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -64,13 +64,13 @@ std::size_t hops(
 class WholeTree : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(WholeTree, NoTwoFlowsOfAShiftPermutationShareAChannel) {
-  const Fabric fabric = generated(GetParam());
+  const Fabric fabric = generated_fabric(GetParam());
   const LidMap lids = lids_in_order(fabric);
   EXPECT_EQ(measure_shifts(fabric, lids, ftree(fabric, lids).lft), 1u);
 }
 
 TEST_P(WholeTree, EveryRouteBetweenHostsIsAShortestOne) {
-  const Fabric fabric = generated(GetParam());
+  const Fabric fabric = generated_fabric(GetParam());
   const LidMap lids = lids_in_order(fabric);
   const RoutingTables tables = ftree(fabric, lids);
   const SwitchGraph graph{fabric};
@@ -86,7 +86,7 @@ TEST_P(WholeTree, EveryRouteBetweenHostsIsAShortestOne) {
 }
 
 TEST_P(WholeTree, EverybodyReachesEverybodySwitchesIncluded) {
-  const Fabric fabric = generated(GetParam());
+  const Fabric fabric = generated_fabric(GetParam());
   for (const std::uint8_t lmc : {std::uint8_t{0}, std::uint8_t{2}}) {
     const LidMap lids = lids_in_order(fabric, lmc);
     const RoutingTables tables = ftree(fabric, lids);
@@ -108,13 +108,13 @@ INSTANTIATE_TEST_SUITE_P(Specs,
 
 TEST(Ftree, SpreadsParallelCablesWhereThereAreTooFewUp) {
   //  Six hosts per leaf, two spines with one cable each: three hosts per channel, no more.
-  const Fabric fabric = generated("pgft:levels=2,down=6.4,up=1.2,parallel=1.1");
+  const Fabric fabric = generated_fabric("pgft:levels=2,down=6.4,up=1.2,parallel=1.1");
   const LidMap lids = lids_in_order(fabric);
   EXPECT_EQ(measure_shifts(fabric, lids, ftree(fabric, lids).lft), 3u);
 }
 
 TEST(Ftree, EachLidOfAPortTakesAnotherCableUp) {
-  const Fabric fabric = generated("fat-tree:k=8,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=8,levels=3");
   const LidMap lids = lids_in_order(fabric, 2);
   const RoutingTables tables = ftree(fabric, lids);
   const SwitchIdx leaf = switch_named(fabric, "sw-0-9");
@@ -147,7 +147,7 @@ TEST(Ftree, LeavesThatAreCabledEachInItsOwnWayUseTheSameSpineForOneHost) {
 }
 
 TEST(Ftree, HostsAtSpinesAndCoresAreServed) {
-  Fabric fabric = generated("fat-tree:k=4,levels=3,hosts=14");
+  Fabric fabric = generated_fabric("fat-tree:k=4,levels=3,hosts=14");
   const LidMap lids = lids_in_order(fabric);
   expect_sound(fabric, lids, ftree(fabric, lids));
   const Fabric heads =
@@ -172,7 +172,7 @@ TEST(Ftree, ASwitchThatIsCabledLikeNoOtherOfItsLevelIsServed) {
 }
 
 TEST(Ftree, RefusesWhatIsNoTree) {
-  const Fabric fabric = generated("torus:dims=4.4");
+  const Fabric fabric = generated_fabric("torus:dims=4.4");
   const auto tables = find_engine("ftree")->compute(fabric, lids_in_order(fabric), {});
   ASSERT_FALSE(tables);
   EXPECT_EQ(tables.error().code, Errc::Unsupported);
@@ -180,7 +180,7 @@ TEST(Ftree, RefusesWhatIsNoTree) {
 }
 
 TEST(Ftree, SaysWhatIsMissing) {
-  const Fabric fabric = generated("fat-tree:k=4,levels=3");
+  const Fabric fabric = generated_fabric("fat-tree:k=4,levels=3");
   const Fabric damaged = without_cables(fabric, {cable(fabric, "sw-0-0", "sw-1-1")});
   EXPECT_THAT(ftree(damaged, lids_in_order(damaged)).notes,
               ElementsAre(HasSubstr("1 cables missing")));
@@ -196,7 +196,7 @@ class DamagedTree : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(DamagedTree, EverybodyWhoIsConnectedReachesEverybody) {
   const auto& [spec, percent, switches] = GetParam();
-  const Fabric fabric = generated(spec);
+  const Fabric fabric = generated_fabric(spec);
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Rng rng{seed};
     const std::size_t cables = list_cables(fabric).size();
@@ -218,7 +218,7 @@ TEST_P(DamagedTree, EverybodyWhoIsConnectedReachesEverybody) {
 // is in the way: one in a hundred at most.
 TEST_P(DamagedTree, NearlyNobodyTakesADetourWhoCouldClimbAndDescend) {
   const auto& [spec, percent, switches] = GetParam();
-  const Fabric fabric = generated(spec);
+  const Fabric fabric = generated_fabric(spec);
   const FatTreeShape shape = recognise_fat_tree(fabric).value();
   Rng rng{7};
   const Fabric damaged =
@@ -279,7 +279,9 @@ INSTANTIATE_TEST_SUITE_P(
 class Change : public ::testing::Test {
  protected:
   explicit Change(const std::string& spec = "fat-tree:k=8,levels=3")
-      : whole_(generated(spec)), lids_(lids_in_order(whole_)), tables_(ftree(whole_, lids_)) {}
+      : whole_(generated_fabric(spec)),
+        lids_(lids_in_order(whole_)),
+        tables_(ftree(whole_, lids_)) {}
 
   /// Entries that differ, by switch name and LID.
   std::size_t count_changed(const Fabric& now, const RoutingTables& after) const {
@@ -501,5 +503,5 @@ TEST_F(Change, EntriesToALidThatNobodyHasGoWhereTheyMightTurn) {
     EXPECT_EQ(after.lft.route(sw, gone), kNoRoute);
 }
 
-}  // namespace
+}  // namespace ftree_test
 }  // namespace smd::test

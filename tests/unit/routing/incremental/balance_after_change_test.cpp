@@ -14,7 +14,7 @@
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
-namespace {
+namespace balance_after_change_test {
 
 struct View {
   Fabric fabric;
@@ -244,5 +244,5 @@ INSTANTIATE_TEST_SUITE_P(Each,
                            return name;
                          });
 
-}  // namespace
+}  // namespace balance_after_change_test
 }  // namespace smd::test

@@ -11,7 +11,7 @@
 #include "tests/unit/routing/support/fera_oracle.h"
 
 namespace smd::test {
-namespace {
+namespace update_property_test {
 
 enum class End { Arrives, Stops, Turns };  // Turns: up after down
 
@@ -262,5 +262,5 @@ RC_GTEST_PROP(Keep, RoutesOfOtherEnginesAreNotKept, ()) {
              own.lft));
 }
 
-}  // namespace
+}  // namespace update_property_test
 }  // namespace smd::test

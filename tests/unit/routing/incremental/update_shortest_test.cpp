@@ -14,7 +14,7 @@
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
-namespace {
+namespace update_shortest_test {
 
 using View = ChangingFabric::View;
 
@@ -369,5 +369,5 @@ TEST(KeepShortest, LinkSpeedsCountForWhatIsLedElsewhere) {
   EXPECT_EQ(leaving(cut, lids, meanwhile)[3], 1u);
 }
 
-}  // namespace
+}  // namespace update_shortest_test
 }  // namespace smd::test

@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
-namespace {
+namespace update_up_down_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -359,5 +359,5 @@ TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
   EXPECT_EQ(by_port[2] + by_port[3], 7u);
 }
 
-}  // namespace
+}  // namespace update_up_down_test
 }  // namespace smd::test

@@ -17,7 +17,7 @@
 #include "tests/unit/routing/support/turn_model.h"
 
 namespace smd::test {
-namespace {
+namespace itb_vl_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -419,5 +419,5 @@ RC_GTEST_PROP(ItbVl, IsSoundAfterChanges, ()) {
   require_sound(after.fabric, after.lids, request);
 }
 
-}  // namespace
+}  // namespace itb_vl_test
 }  // namespace smd::test

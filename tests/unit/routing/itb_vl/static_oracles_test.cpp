@@ -9,7 +9,7 @@
 #include "tests/unit/routing/support/turn_model.h"
 
 namespace smd::test {
-namespace {
+namespace static_oracles_test {
 
 struct Row {
   unsigned switches, graphs;
@@ -182,5 +182,5 @@ INSTANTIATE_TEST_SUITE_P(Irregular,
                                            Row{32, 5, 0.30, 0.03},
                                            Row{64, 3, 0.43, 0.04}));
 
-}  // namespace
+}  // namespace static_oracles_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace vl_oracles_test {
 
 unsigned count_sls(const Generated& g, const RoutingTables& tables) {
   unsigned most = 0;
@@ -164,5 +164,5 @@ INSTANTIATE_TEST_SUITE_P(Networks,
                                            Layers{"express-torus:dims=8.8,hosts=0", 4},
                                            Layers{"cplant:hosts=0", 3}));
 
-}  // namespace
+}  // namespace vl_oracles_test
 }  // namespace smd::test

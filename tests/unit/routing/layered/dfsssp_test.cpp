@@ -11,7 +11,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace dfsssp_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -217,5 +217,5 @@ RC_GTEST_PROP(Dfsssp, IsMinimalAndFreeOfDeadlock, ()) {
   if (tables->notes.empty()) RC_ASSERT(report.minimal == report.pairs);
 }
 
-}  // namespace
+}  // namespace dfsssp_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
-namespace {
+namespace lash_test {
 
 using ::testing::HasSubstr;
 
@@ -128,5 +128,5 @@ RC_GTEST_PROP(Lash, AllLidsOfASwitchShareTreesAndSls, ()) {
   }
 }
 
-}  // namespace
+}  // namespace lash_test
 }  // namespace smd::test

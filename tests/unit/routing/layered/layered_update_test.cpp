@@ -13,7 +13,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace layered_update_test {
 
 using View = ChangingFabric::View;
 
@@ -275,5 +275,5 @@ TEST(KeepLayers, LanesBeyondThoseAllowedAreNoStart) {
   EXPECT_TRUE(!after || after->vls < tables.vls);
 }
 
-}  // namespace
+}  // namespace layered_update_test
 }  // namespace smd::test

@@ -14,7 +14,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace layering_test {
 
 constexpr const char* kRing5 = "S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5";
 
@@ -379,5 +379,5 @@ RC_GTEST_PROP(Layering, PairsHaveOneLaneForAllTheirPaths, ()) {
   }
 }
 
-}  // namespace
+}  // namespace layering_test
 }  // namespace smd::test

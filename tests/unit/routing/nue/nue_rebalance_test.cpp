@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace nue_rebalance_test {
 
 constexpr std::uint64_t kAny = ~std::uint64_t{0};
 
@@ -218,5 +218,5 @@ TEST(NueWays, AFurtherWayMayNotCarryMoreThanTheTrees) {
   EXPECT_EQ(hops.edges.size(), hops.order.size() + 1);
 }
 
-}  // namespace
+}  // namespace nue_rebalance_test
 }  // namespace smd::test

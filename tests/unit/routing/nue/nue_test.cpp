@@ -15,7 +15,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace nue_test {
 
 Fabric drawn(const std::string& spec) {
   return *sim::build_snapshot(sim::load_fabric(spec).value());
@@ -501,5 +501,5 @@ RC_GTEST_PROP(Nue, ServesWhateverIsConnected, ()) {
   }
 }
 
-}  // namespace
+}  // namespace nue_test
 }  // namespace smd::test

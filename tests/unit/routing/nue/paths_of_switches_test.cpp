@@ -16,7 +16,7 @@
 #include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
-namespace {
+namespace paths_of_switches_test {
 
 /// Leaves S1 … below spines S101 …, each cable once but for those in `missing`. Cables come in an
 /// order of no meaning, as in a real hall: by their ports in order shortest paths happen to turn
@@ -138,7 +138,7 @@ TEST(PathsOfSwitches, EachCableMayBeMissingAndPairsOfThem) {
 }
 
 TEST(PathsOfSwitches, ThreeLevelsStandWithLongerPathsBetweenSwitches) {
-  const Fabric f = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const Fabric f = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(f);
   const Led led = lead(f, lids);
   EXPECT_TRUE(led.led);
@@ -313,9 +313,9 @@ RoutingTables keep_apart(const Fabric& before,
 }
 
 std::vector<Fabric> list_trees() {
-  std::vector<Fabric> trees{generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1"),
-                            generated("fat-tree:k=8,levels=3"),
-                            generated("pgft:levels=3,down=3.4.3,up=1.2.3,parallel=1.2.1")};
+  std::vector<Fabric> trees{generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1"),
+                            generated_fabric("fat-tree:k=8,levels=3"),
+                            generated_fabric("pgft:levels=3,down=3.4.3,up=1.2.3,parallel=1.2.1")};
   for (std::uint32_t seed = 1; seed <= 6; ++seed) trees.push_back(fabric_from(shuffled_tree(seed)));
   return trees;
 }
@@ -351,7 +351,7 @@ TEST(PathsOfSwitches, AChangeOfATreeMovesWhatItBreaksAndClosesNoLoop) {
 
 TEST(PathsOfSwitches, ASwitchOfATreeGoesAndComesBack) {
   Costs costs;
-  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const Fabric whole = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(whole);
   const Led led = lead(whole, lids);
   ASSERT_TRUE(led.led);
@@ -368,7 +368,7 @@ TEST(PathsOfSwitches, ASwitchOfATreeGoesAndComesBack) {
 
 TEST(PathsOfSwitches, HostsAndLinksThatComeAreTakenInAsWell) {
   Costs costs;
-  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const Fabric whole = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(whole);
   const auto start_from = [&](const Fabric& less) {
     const LidMap fewer = same_lids(whole, lids, less);
@@ -386,7 +386,7 @@ TEST(PathsOfSwitches, HostsAndLinksThatComeAreTakenInAsWell) {
 
 TEST(PathsOfSwitches, CablesThatEndElsewhereTakeOtherTurnsByTheSameEntries) {
   Costs costs;
-  const Fabric whole = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const Fabric whole = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(whole);
   const Led led = lead(whole, lids);
   ASSERT_TRUE(led.led);
@@ -404,7 +404,7 @@ TEST(PathsOfSwitches, CablesThatEndElsewhereTakeOtherTurnsByTheSameEntries) {
 }
 
 TEST(PathsOfSwitches, RoutesThatWereAlteredSinceAreNotKept) {
-  const Fabric f = generated("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const Fabric f = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
   const LidMap lids = lids_in_order(f);
   Led led = lead(f, lids);
   ASSERT_TRUE(led.led);
@@ -531,5 +531,5 @@ TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
   EXPECT_LE(laid.entries, 4 * laid.needed);
 }
 
-}  // namespace
+}  // namespace paths_of_switches_test
 }  // namespace smd::test

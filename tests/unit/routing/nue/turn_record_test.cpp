@@ -17,7 +17,7 @@
 #include "tests/unit/routing/support/verified_changes.h"
 
 namespace smd::test {
-namespace {
+namespace turn_record_test {
 
 using View = ChangingFabric::View;
 using TurnKey = std::tuple<unsigned, std::uint32_t, std::uint32_t>;  // layer, in, out
@@ -230,5 +230,5 @@ TEST(TurnRecord, WithoutAChangeAllRowsAreThoseOfTheTablesBefore) {
     EXPECT_TRUE(kept.lft.shares_row(sw, tables.lft, sw));
 }
 
-}  // namespace
+}  // namespace turn_record_test
 }  // namespace smd::test

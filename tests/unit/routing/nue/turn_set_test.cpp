@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace turn_set_test {
 
 using Turn = std::pair<Channel, Channel>;
 
@@ -71,5 +71,5 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
                                            "torus:dims=5.5,hosts=0",
                                            "irregular:switches=24,links=6,hosts=0,seed=2"));
 
-}  // namespace
+}  // namespace turn_set_test
 }  // namespace smd::test

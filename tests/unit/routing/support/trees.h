@@ -14,7 +14,7 @@
 
 namespace smd::test {
 
-inline Fabric generated(const std::string& spec) {
+inline Fabric generated_fabric(const std::string& spec) {
   return *sim::build_snapshot(sim::load_fabric(spec).value());
 }
 

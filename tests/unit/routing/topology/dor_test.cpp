@@ -7,7 +7,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace dor_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -259,5 +259,5 @@ RC_GTEST_PROP(Dor, ServesDamagedGridsOrSaysWhyNot, ()) {
   RC_ASSERT(report.ok());
 }
 
-}  // namespace
+}  // namespace dor_test
 }  // namespace smd::test

@@ -10,7 +10,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace other_ways_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -212,5 +212,5 @@ TEST(OtherWays, AreMinimalOnesWhereSomethingIsMissing) {
   }
 }
 
-}  // namespace
+}  // namespace other_ways_test
 }  // namespace smd::test

@@ -8,7 +8,7 @@
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
-namespace {
+namespace topology_limits_test {
 
 struct Row {
   const char* engine;
@@ -167,5 +167,5 @@ TEST(GatewayLimits, UniformGatewaysCostTwoFifthsInTheExtreme) {
   EXPECT_GT(got, 0.5);
 }
 
-}  // namespace
+}  // namespace topology_limits_test
 }  // namespace smd::test

@@ -6,7 +6,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace rebalance_test {
 
 // 2,048 hosts; a path of a ring of eight is two hops long on the mean, so each of the 512 x 6
 // channels carries 2,048 x 2,048 x 6 / (512 x 6) paths where all carry as many. What is within a
@@ -28,5 +28,5 @@ TEST(Rebalance, PassesKeepUpDownRoutesFreeOfCycles) {
   EXPECT_EQ(compute("updn", g.fabric, g.lids).lft, tables.lft);
 }
 
-}  // namespace
+}  // namespace rebalance_test
 }  // namespace smd::test

@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
-namespace {
+namespace tree_balance_test {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -327,5 +327,5 @@ TEST(LinkCosts, CountOnWaysWithoutAChoiceToo) {
   EXPECT_EQ(egress_of(slow, lids, compute("minhop", slow, lids).lft, "S1", "H4"), 2u);
 }
 
-}  // namespace
+}  // namespace tree_balance_test
 }  // namespace smd::test

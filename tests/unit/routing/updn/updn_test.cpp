@@ -14,7 +14,7 @@
 #include "tests/unit/routing/support/thesis_tables.h"
 
 namespace smd::test {
-namespace {
+namespace updn_test {
 
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
@@ -340,5 +340,5 @@ TEST(Registry, NamesAreSortedAndFound) {
   EXPECT_EQ(find_engine(""), nullptr);
 }
 
-}  // namespace
+}  // namespace updn_test
 }  // namespace smd::test

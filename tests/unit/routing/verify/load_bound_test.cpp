@@ -15,7 +15,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace load_bound_test {
 
 /// The fabric as a linear program sees it: hosts by switch, channels one by one.
 struct Demands {
@@ -346,5 +346,5 @@ RC_GTEST_PROP(LoadBound, NoRoutesCarryLess, ()) {
   }
 }
 
-}  // namespace
+}  // namespace load_bound_test
 }  // namespace smd::test

@@ -9,7 +9,7 @@
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
-namespace {
+namespace patterns_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -288,5 +288,5 @@ TEST(PathSets, CountsPathsThatAreThereTwice) {
   EXPECT_EQ(report.duplicate_paths, 1u) << "to H2 both ways are one";
 }
 
-}  // namespace
+}  // namespace patterns_test
 }  // namespace smd::test

@@ -9,7 +9,7 @@
 #include "tests/unit/routing/support/verified_changes.h"
 
 namespace smd::test {
-namespace {
+namespace verified_routes_test {
 
 RC_GTEST_PROP(VerifiedRoutes, SayWhatTheFullCheckSaysOfIrregularFabrics, ()) {
   RC_CLASSIFY(check_any_irregular(8, 3), "mostly by changes");
@@ -130,5 +130,5 @@ TEST(VerifiedRoutes, IslandsAndCreditLoopsAreNotKept) {
   EXPECT_EQ(VerifiedRoutes::build({&ring.fabric, &ring.lids, &round}), nullptr);
 }
 
-}  // namespace
+}  // namespace verified_routes_test
 }  // namespace smd::test

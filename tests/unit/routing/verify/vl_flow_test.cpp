@@ -12,7 +12,7 @@
 #include "tests/unit/routing/support/random_fabric.h"
 
 namespace smd::test {
-namespace {
+namespace vl_flow_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -427,5 +427,5 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
   }
 }
 
-}  // namespace
+}  // namespace vl_flow_test
 }  // namespace smd::test

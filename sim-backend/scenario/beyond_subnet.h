@@ -1,0 +1,17 @@
+// Scenarios of networks that are no subnet (topology/network.h): hosts have numbers in place of
+// LIDs, switches a rule in place of tables, and nothing needs a manager.
+#pragma once
+
+#include <string>
+
+#include "sim-backend/scenario/scenario.h"
+
+namespace smd::sim {
+
+/// Which key asks for LIDs, tables or a manager; empty where none does.
+[[nodiscard]] std::string check_beyond_subnet(const Scenario& scenario);
+
+/// Where hosts are, as program_nodes() has it; no registers, no routes, no LIDs.
+[[nodiscard]] ProgrammedFabric list_hosts(const FabricSpec& spec);
+
+}  // namespace smd::sim
