@@ -186,9 +186,9 @@ int base_of(toml::value_flags flags) {
 constexpr int kDeepest = 16;
 
 /// The library's tree as options see it.
-class Converter {
+class TreeReader {
  public:
-  explicit Converter(const AsciiText& text) : text_(text) {}
+  explicit TreeReader(const AsciiText& text) : text_(text) {}
 
   [[nodiscard]] OptionTable table(const toml::table& table, int depth) const {
     OptionTable pairs;
@@ -280,7 +280,7 @@ Parsed<OptionTable> parse_toml(std::string_view text,
                fmt::format("not TOML: {}", printable(error.description())));
     return tl::unexpected(faults.take());
   }
-  return Converter(*scanned).table(document.table(), 0);
+  return TreeReader(*scanned).table(document.table(), 0);
 }
 
 }  // namespace smd

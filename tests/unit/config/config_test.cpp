@@ -421,25 +421,26 @@ TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
   EXPECT_THAT(with(kRight, "lmc = 7\nengine = [\"dfsssp\", \"lash\"]\n"), ::testing::IsEmpty());
   EXPECT_THAT(with("[]", ""), ::testing::IsEmpty());
   EXPECT_THAT(with("[\"updn\", \"shortst\"]", "lmc = 1\nengine = \"lash\"\n"),
-              ElementsAre("smd.toml:2: sm.path_sets names \"shortst\"; the nearest known set is "
+              ElementsAre("smd.toml:2:13: sm.path_sets names \"shortst\"; the nearest known set is "
                           "\"shortest\""));
   for (const std::string_view wrong :
        {"[\"shortest\", \"updn\"]", "[\"updn\"]", "[\"updn\", \"shortest\", \"shortest\"]"}) {
     EXPECT_THAT(with(wrong, "lmc = 1\nengine = \"lash\"\n"),
-                ElementsAre("smd.toml:2: sm.path_sets gives the first LID of a port one set and "
+                ElementsAre("smd.toml:2:13: sm.path_sets gives the first LID of a port one set and "
                             "the others the other; [\"updn\", \"shortest\"], or []"));
   }
   EXPECT_THAT(with(kRight, "engine = \"itb-vl\"\n"),
-              ElementsAre("smd.toml:2: sm.path_sets is about LIDs beyond the first of a port; "
+              ElementsAre("smd.toml:2:13: sm.path_sets is about LIDs beyond the first of a port; "
                           "sm.lmc of 1 to 7"));
-  EXPECT_THAT(with(kRight, "lmc = 1\nengine = [\"dfsssp\", \"ftree\"]\n"),
-              ElementsAre("smd.toml:2: sm.path_sets and sm.engine ftree, which makes no shortest "
-                          "paths on VLs of their own; dfsssp, itb-vl or lash"));
+  EXPECT_THAT(
+      with(kRight, "lmc = 1\nengine = [\"dfsssp\", \"ftree\"]\n"),
+      ElementsAre("smd.toml:2:13: sm.path_sets and sm.engine ftree, which makes no shortest "
+                  "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\n"),
-              ElementsAre("smd.toml:2: sm.path_sets and sm.engine updn, which makes no shortest "
+              ElementsAre("smd.toml:2:13: sm.path_sets and sm.engine updn, which makes no shortest "
                           "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"lash\"\n[port]\nmax_operational_vls = 1\n"),
-              ElementsAre("smd.toml:2: sm.path_sets takes VLs for each set of paths; "
+              ElementsAre("smd.toml:2:13: sm.path_sets takes VLs for each set of paths; "
                           "port.max_operational_vls of 2 or more"));
 }
 

@@ -361,7 +361,7 @@ TEST(OpensmFiles, NamesOfNodesAndPrefixRoutesAreCarried) {
   const Site wrong{.conf = "node_name_map_name /names\nprefix_routes_file /routes\n",
                    .files = {{"/names", "0x1 \"leaf\"\nleaf 0x2\n"}, {"/routes", "* host\n"}}};
   EXPECT_EQ(wrong.config().sm.node_name_map, "");
-  EXPECT_THAT(wrong.said_of("node_name_map_name"), ElementsAre(HasSubstr("/names:2: no node")));
+  EXPECT_THAT(wrong.said_of("node_name_map_name"), ElementsAre(HasSubstr("/names:2:1: no node")));
   EXPECT_THAT(wrong.said_of("prefix_routes_file"),
               ElementsAre(HasSubstr("/routes: '* host' is no prefix and GUID")));
 }
