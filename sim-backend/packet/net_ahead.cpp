@@ -15,6 +15,7 @@ void ask_for(const T& value) {
 }  // namespace
 
 void look_ahead(const PartState& net, std::span<const Event> soon) {
+  const bool by_tables = net.route_choice == nullptr;  // what a rule will say is not known yet
   for (const Event& event : soon) {
     switch (step_of(event)) {
       case NetStep::Deliver:
@@ -40,6 +41,7 @@ void look_ahead(const PartState& net, std::span<const Event> soon) {
   for (const Event& event : soon) {
     switch (step_of(event)) {
       case NetStep::Arrive: {
+        if (!by_tables) break;
         const NodeTables& tables = net.nodes[net.wires[port_of(event)].node].tables;
         const std::uint8_t* entry = tables.entry_of(net.packets[packet_of(event)].dlid);
         if (entry != nullptr) ask_for(*entry);
@@ -71,6 +73,7 @@ void look_ahead(const PartState& net, std::span<const Event> soon) {
   for (const Event& event : soon) {
     switch (step_of(event)) {
       case NetStep::Arrive: {
+        if (!by_tables) break;
         const Wire& wire = net.wires[port_of(event)];
         const unsigned out = net.nodes[wire.node].tables.route(net.packets[packet_of(event)].dlid);
         if (out > wire.last_number) break;

@@ -10,10 +10,10 @@
 #include "sim-backend/kernel/process_team.h"
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/partition_split.h"
-#include "sim-backend/scenario/beyond_subnet.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/scenario/without_subnet.h"
 #include "sim-backend/topology/network.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
@@ -89,7 +89,7 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   out.spec_ = std::move(network->spec);
   out.is_subnet_ = network->is_subnet;
   if (!out.is_subnet_) {
-    if (const std::string why = check_beyond_subnet(s); !why.empty()) {
+    if (const std::string why = check_without_subnet(s); !why.empty()) {
       return fault(s.file, s.fabric_line, why);
     }
   }

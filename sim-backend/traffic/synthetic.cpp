@@ -105,9 +105,12 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
     // As the port has it now: a manager may have moved it.
     const auto offset =
         options_.lids > 1 ? static_cast<std::uint32_t>(source.rng.below(options_.lids)) : 0;
-    const auto lid = static_cast<std::uint16_t>(net.host_lid(to).value() + offset);
-    PacketRequest sending{.dlid = Lid{lid}, .sl = options_.sl, .tag = to};
-    if (options_.by_host_number) sending.to = to;
+    PacketRequest sending{.sl = options_.sl, .tag = to};
+    if (options_.by_host_number) {
+      sending.to = to;
+    } else {
+      sending.dlid = Lid{static_cast<std::uint16_t>(net.host_lid(to).value() + offset)};
+    }
     if (options_.sl_choice == SlChoice::Random) {
       sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
     } else if (options_.sl_choice == SlChoice::Path && path_sl_) {

@@ -13,7 +13,7 @@
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/packet/partition_split.h"
-#include "sim-backend/scenario/beyond_subnet.h"
+#include "sim-backend/scenario/without_subnet.h"
 #include "sim-backend/topology/network.h"
 #include "sim-backend/traffic/synthetic.h"
 #include "smd/base/command_line.h"

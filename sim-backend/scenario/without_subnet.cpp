@@ -1,10 +1,10 @@
-#include "sim-backend/scenario/beyond_subnet.h"
+#include "sim-backend/scenario/without_subnet.h"
 
 #include <array>
 
 namespace smd::sim {
 
-std::string check_beyond_subnet(const Scenario& s) {
+std::string check_without_subnet(const Scenario& s) {
   struct Row {
     bool asks;
     std::string_view what;

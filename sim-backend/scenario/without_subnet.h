@@ -9,7 +9,7 @@
 namespace smd::sim {
 
 /// Which key asks for LIDs, tables or a manager; empty where none does.
-[[nodiscard]] std::string check_beyond_subnet(const Scenario& scenario);
+[[nodiscard]] std::string check_without_subnet(const Scenario& scenario);
 
 /// Where hosts are, as program_nodes() has it; no registers, no routes, no LIDs.
 [[nodiscard]] ProgrammedFabric list_hosts(const FabricSpec& spec);
