@@ -257,7 +257,7 @@ void add_run_command(Command& program, int& exit_code, Processes* processes) {
               line->partitions,
               "Of the fabric in each run, a thread each; results do not depend on it")
       .range(1u, kMostPartitions)
-      .show_default("1, or one for each process");
+      .show_default(processes == nullptr ? "1" : "one for each process");
   command.on_run([line, &exit_code, processes] {
     exit_code = run_scenario(*line, JoinedProcesses(processes));
   });

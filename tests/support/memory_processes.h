@@ -1,6 +1,7 @@
 // Processes that are threads of the test: they meet in memory.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <limits>

@@ -114,7 +114,6 @@ TEST_P(PartitionsRun, TellTheSameInSeveralProcesses) {
   expect_told_by_processes(GetParam().text, 1, 1, expected);
   expect_told_by_processes(GetParam().text, 2, 2, expected);
   expect_told_by_processes(GetParam().text, 3, 5, expected);
-  expect_told_by_processes(GetParam().text, 4, 4, expected);
 }
 
 TEST_P(PartitionsRun, TellTheSameWhereTheyAskForWhatIsNext) {
