@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/ib/rates.h"
+#include "smd/routing/engine.h"
 #include "smd/sa/path_choice.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/sa_mad.h"
@@ -218,29 +219,45 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       level == nullptr ? std::vector<NumberRange>{} : level->p_keys);
   if (!key) return true;
   const Pair pair{source, target, *key, level};
-  const Lid from = only_source != kUnassignedLid ? only_source : view_.lids().base[source];
-  const Lid to = only_target != kUnassignedLid ? only_target : view_.lids().base[target];
-  const unsigned sources = only_source != kUnassignedLid ? 1 : 1u << view_.lids().lmc[source];
-  const unsigned targets = only_target != kUnassignedLid ? 1 : 1u << view_.lids().lmc[target];
+  const Offsets sources = find_offsets(source, only_source);
+  const Offsets targets = find_offsets(target, only_target);
+  // Of two sets of paths the destination's LID says which one it is.
+  const bool by_target =
+      view_.routing().engine.starts_with(name_of_routes("", {.path_sets = true}));
+  const auto is_allowed = [&](unsigned bits) {
+    return level == nullptr || level->path_bits.empty() || is_in(level->path_bits, bits);
+  };
   std::size_t found = 0;
   const auto add = [&](unsigned s, unsigned t, std::uint8_t preference) {
     if (found == request_.paths_per_pair || walked_ > limits_.paths) return;
-    if (level != nullptr && !level->path_bits.empty() && !is_in(level->path_bits, s)) return;
+    if (!is_allowed(s) || (by_target && !is_allowed(t))) return;
     ++walked_;
-    if (add_path(pair, offset(from, s), offset(to, t), preference)) ++found;
+    const LidMap& lids = view_.lids();
+    if (add_path(pair, offset(lids.base[source], s), offset(lids.base[target], t), preference))
+      ++found;
   };
-  for (const unsigned i : order_offsets(pair, to, std::min(sources, targets))) add(i, i, 0);
-  for (unsigned s = 0; s < sources && found < request_.paths_per_pair; ++s) {
-    for (unsigned t = 0; t < targets; ++t) {
+  const Offsets both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
+  for (const unsigned i : order_offsets(pair, both)) add(i, i, 0);
+  for (unsigned s = sources.begin; s < sources.end && found < request_.paths_per_pair; ++s) {
+    for (unsigned t = targets.begin; t < targets.end; ++t) {
       if (s != t) add(s, t, kNotTheFirst);
     }
   }
   return walked_ <= limits_.paths;
 }
 
-std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
+PathFinder::Offsets PathFinder::find_offsets(PortIdx port, Lid only) const {
+  const LidMap& lids = view_.lids();
+  if (only == kUnassignedLid) return {0, 1u << lids.lmc[port]};
+  const unsigned own = static_cast<unsigned>(only.value() - lids.base[port].value());
+  return {own, own + 1};
+}
+
+std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Offsets among) {
+  if (among.begin >= among.end) return {};
+  const unsigned count = among.end - among.begin;
   std::vector<unsigned> offsets(count);
-  std::iota(offsets.begin(), offsets.end(), 0u);
+  std::iota(offsets.begin(), offsets.end(), among.begin);
   PathOrder* const order = view_.parts().path_order;
   if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return offsets;
   const Fabric& fabric = view_.fabric();
@@ -255,14 +272,15 @@ std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Lid to, unsign
     ++walked_;
     std::vector<PortIdx> egresses;
     std::uint32_t worst = kNoContention;
-    static_cast<void>(find_path(view_, pair.source, offset(to, i), &egresses));
+    static_cast<void>(
+        find_path(view_, pair.source, offset(view_.lids().base[pair.target], i), &egresses));
     for (const PortIdx egress : egresses)
       worst = std::max(
           worst,
           order->contention({fabric.node_guid[fabric.node_of[egress]], fabric.number_of(egress)}));
     costs.push_back(worst + (i > 0 ? order->margin() : 0));
   }
-  std::ranges::stable_sort(offsets, {}, [&](unsigned i) { return costs[i]; });
+  std::ranges::stable_sort(offsets, {}, [&](unsigned i) { return costs[i - among.begin]; });
   return offsets;
 }
 

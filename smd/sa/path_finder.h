@@ -133,8 +133,17 @@ class PathFinder {
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
 
-  /// Offsets that both ends have, in the order in which their paths are answered.
-  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, Lid to, unsigned count);
+  /// Of LIDs from the base LID of their port on; `end` is not of them.
+  struct Offsets {
+    unsigned begin = 0;
+    unsigned end = 0;
+  };
+
+  /// Of the one LID that was asked for, or of all.
+  [[nodiscard]] Offsets find_offsets(PortIdx port, Lid only) const;
+
+  /// In the order in which their paths are answered.
+  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, Offsets among);
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
