@@ -12,6 +12,7 @@
 #include "smd/bin/commands.h"
 #include "smd/config/opensm_config.h"
 #include "smd/config/option_kinds.h"
+#include "smd/config/options.h"
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
@@ -76,6 +77,16 @@ Parsed<Config> apply(Config config, const Options& options) {
           fmt::format("'{}' is no mode; {}", options.mode, reconfiguration_mode_grammar()));
     }
     config.sm.mode = options.mode;
+  }
+  // The file went with what it says itself.
+  for (const auto& [word, key] :
+       {std::pair("--engine", "sm.engine"), std::pair("--mode", "sm.mode")}) {
+    const bool is_said =
+        !(key == std::string_view("sm.mode") ? options.mode : options.engine).empty();
+    for (const ConfigRule& rule : config_rules()) {
+      if (!is_said || std::ranges::count(rule.options, key) == 0) continue;
+      if (const auto broken = rule.broken(config)) return fault(word, 0, *broken);
+    }
   }
   return config;
 }

@@ -122,6 +122,16 @@ std::vector<ConfigRule> make_rules() {
          }
          return std::nullopt;
        }},
+      {{"sm.path_sets", "sm.mode"},
+       [](const Config& c) -> Broken {
+         const auto mode = parse_reconfiguration_mode(c.sm.mode);
+         if (c.sm.path_sets.empty() || !mode || mode->routes == ReconfigurationMode::Routes::Engine)
+           return std::nullopt;
+         return fmt::format(
+             "sm.path_sets and sm.mode {}, whose routes are not by sm.engine; "
+             "certified, or words without fera, pira and pira-fera",
+             c.sm.mode);
+       }},
       {{"sm.path_sets", "port.max_operational_vls"},
        [](const Config& c) -> Broken {
          if (c.sm.path_sets.empty() || c.port.max_operational_vls > 1) return std::nullopt;

@@ -167,7 +167,11 @@ std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const Activ
   lids.base.resize(fabric->port_count(), kUnassignedLid);
   lids.lmc.resize(fabric->port_count());
   RoutingTables routing = now->routing;
-  const bool oriented = !routing.orientation.by_guid.empty();
+  // By GUID, so that the next plan finds the place of unresponsive switches; ranked only where the
+  // routes obey the directions.
+  auto& by_guid = routing.orientation.by_guid;
+  const bool oriented = !by_guid.empty();
+  const bool ranked = oriented && routing.orientation.rank.size() == now->fabric().switch_count();
   const ForwardingTables& known = before.routing->lft;
   ForwardingTables lft(fabric->switch_count(), routing.lft.top());
   const std::size_t blocks = std::min(lft.blocks(), known.blocks());
@@ -180,19 +184,15 @@ std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const Activ
     const SwitchIdx then = before.fabric().switch_of[*before.fabric().find_node(guid)];
     for (std::size_t block = 0; block < blocks; ++block)
       lft.set_block(sw, block, known.block(then, block));
-    if (oriented) routing.orientation.rank.push_back(rank_of(before.routing->orientation, guid));
+    const std::uint32_t rank = rank_of(before.routing->orientation, guid);
+    if (ranked) routing.orientation.rank.push_back(rank);
+    if (oriented && std::ranges::count(by_guid, guid, &std::pair<Guid, std::uint32_t>::first) == 0)
+      by_guid.emplace_back(guid, rank);
     if (!routing.default_port.empty()) routing.default_port.push_back(kNoRoute);
   }
   routing.lft = std::move(lft);
   if (!routing.path_sls.empty()) routing.path_sls = sls_with_unresponsive(*fabric, *now, before);
-  if (oriented) {
-    // By GUID too, so that the next plan finds the place of unresponsive switches.
-    routing.orientation.by_guid.clear();
-    for (const SwitchIdx sw : fabric->switch_node.indices())
-      routing.orientation.by_guid.emplace_back(fabric->node_guid[fabric->switch_node[sw]],
-                                               routing.orientation.rank[sw]);
-    std::ranges::sort(routing.orientation.by_guid);
-  }
+  std::ranges::sort(by_guid);
   Shared<SlToVlMaps> rows = now->rows;
   if (!rows->empty()) rows = rows_with_unresponsive(*fabric, *now, before);
   SweepReport sweep = now->sweep;

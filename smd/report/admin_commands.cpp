@@ -316,6 +316,13 @@ Result<nlohmann::json> route_args_json(const ActiveSubnet& now, const nlohmann::
   return route_json(now, *from, *to);
 }
 
+/// Of two sets of paths the engine of the second one.
+const Engine* find_engine_of_routes(std::string_view routes) {
+  const std::string two_sets = name_of_routes("", {.path_sets = true});
+  if (routes.starts_with(two_sets)) routes.remove_prefix(two_sets.size());
+  return find_engine(routes);
+}
+
 /// What is in use, or the order to use another.
 Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json& args) {
   nlohmann::json out = {{"engines", nlohmann::json::array()}};
@@ -323,7 +330,7 @@ Result<nlohmann::json> engine_json(SubnetManager* manager, const nlohmann::json&
   if (!args.contains("name")) {
     if (manager == nullptr) return out;
     out.update(engine_state_json(*manager));
-    if (const Engine* engine = find_engine(out["engine"].get<std::string>()))
+    if (const Engine* engine = find_engine_of_routes(out["engine"].get<std::string>()))
       out["contract"] = engine->contract();
     return out;
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "smd/ib/rates.h"
+#include "smd/routing/engine.h"
 #include "smd/sa/path_choice.h"
 #include "smd/sa/path_query.h"
 #include "smd/sa/sa_mad.h"
@@ -220,35 +221,50 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       level == nullptr ? std::vector<NumberRange>{} : level->p_keys);
   if (!key) return true;
   const Pair pair{source, target, *key, level};
-  const Lid from = only_source != kUnassignedLid ? only_source : view_.lids().base[source];
-  const Lid to = only_target != kUnassignedLid ? only_target : view_.lids().base[target];
-  const unsigned sources = only_source != kUnassignedLid ? 1 : 1u << view_.lids().lmc[source];
-  const unsigned targets = only_target != kUnassignedLid ? 1 : 1u << view_.lids().lmc[target];
+  const Offsets sources = find_offsets(source, only_source);
+  const Offsets targets = find_offsets(target, only_target);
+  // Of two sets of paths the destination's LID says which one it is.
+  const bool by_target =
+      view_.routing().engine.starts_with(name_of_routes("", {.path_sets = true}));
+  const auto is_allowed = [&](unsigned bits) {
+    return level == nullptr || level->path_bits.empty() || is_in(level->path_bits, bits);
+  };
   std::size_t found = 0;
   const auto add = [&](unsigned s, unsigned t, std::uint8_t preference) {
     if (found == request_.paths_per_pair || walked_ > limits_.paths) return;
-    if (level != nullptr && !level->path_bits.empty() && !is_in(level->path_bits, s)) return;
+    if (!is_allowed(s) || (by_target && !is_allowed(t))) return;
     ++walked_;
-    if (add_path(pair, offset(from, s), offset(to, t), preference)) ++found;
+    const LidMap& lids = view_.lids();
+    if (add_path(pair, offset(lids.base[source], s), offset(lids.base[target], t), preference))
+      ++found;
   };
-  const unsigned count = std::min(sources, targets);
-  order_offsets(pair, to, count);
-  for (unsigned i = 0; i < count; ++i)
-    add(order_.empty() ? i : order_[i], order_.empty() ? i : order_[i], 0);
-  for (unsigned s = 0; s < sources && found < request_.paths_per_pair; ++s) {
-    for (unsigned t = 0; t < targets; ++t) {
+  const Offsets both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
+  order_offsets(pair, both);
+  for (const unsigned i : order_) add(i, i, 0);
+  for (unsigned i = both.begin; order_.empty() && i < both.end; ++i) add(i, i, 0);
+  for (unsigned s = sources.begin; s < sources.end && found < request_.paths_per_pair; ++s) {
+    for (unsigned t = targets.begin; t < targets.end; ++t) {
       if (s != t) add(s, t, kNotTheFirst);
     }
   }
   return walked_ <= limits_.paths;
 }
 
+PathFinder::Offsets PathFinder::find_offsets(PortIdx port, Lid only) const {
+  const LidMap& lids = view_.lids();
+  if (only == kUnassignedLid) return {0, 1u << lids.lmc[port]};
+  const unsigned own = static_cast<unsigned>(only.value() - lids.base[port].value());
+  return {own, own + 1};
+}
+
 /// Into `order_`; nothing where they come as they ascend. Of paths that cost the same the first
 /// comes first, so where the first LIDs' path costs no more than any other can, the others are not
 /// walked.
-void PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
+void PathFinder::order_offsets(const Pair& pair, Offsets among) {
   order_.clear();
   PathOrder* const order = view_.parts().path_order;
+  // Where there are several they begin with the first.
+  const unsigned count = among.begin == 0 ? among.end : 1;
   if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return;
   const Fabric& fabric = view_.fabric();
   if (order->choice() == PathChoice::Rotate) {
@@ -259,6 +275,7 @@ void PathFinder::order_offsets(const Pair& pair, Lid to, unsigned count) {
     return;
   }
   if (order->contended().empty()) return;
+  const Lid to = view_.lids().base[pair.target];
   std::array<std::uint32_t, kMostLids> costs{};
   costs[0] = find_worst(pair, to);
   if (costs[0] <= kNoContention + order->margin()) return;

@@ -133,7 +133,16 @@ class PathFinder {
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
 
-  void order_offsets(const Pair& pair, Lid to, unsigned count);
+  /// Of LIDs from the base LID of their port on; `end` is not of them.
+  struct Offsets {
+    unsigned begin = 0;
+    unsigned end = 0;
+  };
+
+  /// Of the one LID that was asked for, or of all.
+  [[nodiscard]] Offsets find_offsets(PortIdx port, Lid only) const;
+
+  void order_offsets(const Pair& pair, Offsets among);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
   [[nodiscard]] bool names_both_ends() const;
 

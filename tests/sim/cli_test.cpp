@@ -383,6 +383,21 @@ TEST(DryRun, AnEngineWithCreditLoopsFails) {
   EXPECT_EQ(out["deadlock"]["cycle"].size(), 1u);
 }
 
+// What the command line says is held to the rules of the file, too.
+TEST(DryRun, WordsThatDoNotGoWithTheFileAreRefused) {
+  const Written conf("smd.toml",
+                     "[sm]\npath_sets = [\"updn\", \"shortest\"]\nlmc = 1\nengine = \"itb-vl\"\n");
+  const std::vector<std::string> usual{"dry-run", "-c", conf.path(), "--fabric", "torus:dims=3.3"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), usual.begin(), usual.end());
+    return smd(more);
+  };
+  EXPECT_EQ(with({}).exit_code, 0);
+  EXPECT_EQ(with({"--engine", "lash"}).exit_code, 0);
+  expect_fault(with({"--engine", "updn"}), {"--engine: ", "sm.path_sets and sm.engine updn"});
+  expect_fault(with({"--mode", "basic"}), {"--mode: ", "sm.path_sets and sm.mode basic"});
+}
+
 TEST(BadCommandLine, IsCode2WithAClearLine) {
   EXPECT_EQ(smd({}).exit_code, 2);
   EXPECT_EQ(smd({"dry-rum"}).exit_code, 2);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/nue/turn_record.h"
 
 namespace smd {
 namespace {
@@ -25,7 +26,7 @@ unsigned count_others(std::uint8_t lmc) { return (1u << lmc) - 1; }
 Lid at(Lid base, unsigned offset) { return Lid{static_cast<std::uint16_t>(base.value() + offset)}; }
 
 template <class Change>
-LidMap change_lids(const Fabric& fabric, const LidMap& lids, Change change) {
+LidMap change_lids(const Fabric& fabric, const LidMap& lids, Lid top, Change change) {
   LidMap out = make_lid_map(fabric);
   for (const PortIdx port : lids.base.indices()) {
     if (lids.base[port] == kUnassignedLid) continue;
@@ -33,17 +34,18 @@ LidMap change_lids(const Fabric& fabric, const LidMap& lids, Change change) {
       set_lid(out, port, lids.base[port], *lmc);
   }
   // Tables of all sets have one width.
-  out.owner.resize(std::max(out.owner.size(), lids.owner.size()), kNone<PortIdx>);
-  out.top = lids.top;
+  out.owner.resize(std::max(out.owner.size(), top.value() + std::size_t{1}), kNone<PortIdx>);
+  out.top = top;
   return out;
 }
 
-LidMap keep_first(const Fabric& fabric, const LidMap& lids) {
-  return change_lids(fabric, lids, [](std::uint8_t) { return std::optional(std::uint8_t{0}); });
+LidMap keep_first(const Fabric& fabric, const LidMap& lids, Lid top) {
+  return change_lids(
+      fabric, lids, top, [](std::uint8_t) { return std::optional(std::uint8_t{0}); });
 }
 
-LidMap keep_others(const Fabric& fabric, const LidMap& lids) {
-  return change_lids(fabric, lids, [](std::uint8_t lmc) -> std::optional<std::uint8_t> {
+LidMap keep_others(const Fabric& fabric, const LidMap& lids, Lid top) {
+  return change_lids(fabric, lids, top, [](std::uint8_t lmc) -> std::optional<std::uint8_t> {
     if (lmc == 0) return std::nullopt;
     return lmc == 1 ? std::uint8_t{0} : lmc;
   });
@@ -55,6 +57,34 @@ void each_port(const LidMap& lids, Visit&& visit) {
   for (const PortIdx port : lids.base.indices()) {
     if (lids.base[port] != kUnassignedLid) visit(lids.base[port], lids.lmc[port]);
   }
+}
+
+/// LIDs beyond the first that nobody has any more, ascending: their entries stay for whoever comes
+/// back. The SL says whose they are, that of the first set is 0.
+std::vector<Lid> find_absent_others(const LidMap& lids, const PreviousRoutes& before) {
+  const RoutingTables& tables = *before.routing;
+  std::vector<Lid> out;
+  if (!tables.path_sls.covers(before.fabric->switch_count(), tables.lft.top())) return out;
+  for (unsigned value = 2; value <= tables.lft.top().value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (lids.owner_of(lid) != kNone<PortIdx>) continue;
+    bool is_led = false;
+    for (const SwitchIdx sw : before.fabric->switch_node.indices())
+      is_led =
+          is_led || (tables.lft.route(sw, lid) != kNoRoute && tables.path_sls.sl(sw, lid) != 0);
+    if (is_led) out.push_back(lid);
+  }
+  return out;
+}
+
+/// Calls visit(lid, theirs) for every LID of the second set.
+template <class Visit>
+void each_other(const LidMap& lids, std::span<const Lid> absent, Visit&& visit) {
+  each_port(lids, [&](Lid base, std::uint8_t lmc) {
+    for (unsigned offset = 1; offset <= count_others(lmc); ++offset)
+      visit(at(base, offset), at(base, offset - 1));
+  });
+  for (const Lid lid : absent) visit(lid, Lid{static_cast<std::uint16_t>(lid.value() - 1)});
 }
 
 bool has_others(const LidMap& lids) {
@@ -103,6 +133,7 @@ SlToVlMaps change_rows(const Fabric& fabric, const SlToVlMaps& rows, Change chan
 
 RoutingTables join(const Fabric& fabric,
                    const LidMap& lids,
+                   std::span<const Lid> absent,
                    std::string name,
                    RoutingTables first,
                    std::optional<RoutingTables> others) {
@@ -116,27 +147,21 @@ RoutingTables join(const Fabric& fabric,
     return out;
   }
   out.vls = 1 + others->vls;
-  out.path_sls = PathSls{fabric.switch_count(), lids.top};
+  out.path_sls = PathSls{fabric.switch_count(), out.lft.top()};
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const std::span<PortNum> row = out.lft.mutable_row(sw);
     const std::span<std::uint8_t> sls = out.path_sls.row(sw);
-    each_port(lids, [&](Lid base, std::uint8_t lmc) {
-      for (unsigned offset = 1; offset <= count_others(lmc); ++offset) {
-        const Lid theirs = at(base, offset - 1);
-        row[base.value() + offset] = others->lft.route(sw, theirs);
-        const unsigned sl = others->path_sls.empty() ? 0u : others->path_sls.sl(sw, theirs);
-        sls[base.value() + offset] = static_cast<std::uint8_t>(sl + 1);
-      }
+    each_other(lids, absent, [&](Lid lid, Lid theirs) {
+      row[lid.value()] = others->lft.route(sw, theirs);
+      const unsigned sl = others->path_sls.empty() ? 0u : others->path_sls.sl(sw, theirs);
+      sls[lid.value()] = static_cast<std::uint8_t>(sl + 1);
     });
   }
   if (!others->sl_to_vl.empty()) out.sl_to_vl = change_rows(fabric, others->sl_to_vl, join_row);
   if (out.recomputed && others->recomputed) {
     std::vector<Lid> all = *out.recomputed;
-    each_port(lids, [&](Lid base, std::uint8_t lmc) {
-      for (unsigned offset = 1; offset <= count_others(lmc); ++offset) {
-        if (std::ranges::binary_search(*others->recomputed, at(base, offset - 1)))
-          all.push_back(at(base, offset));
-      }
+    each_other(lids, absent, [&](Lid lid, Lid theirs) {
+      if (std::ranges::binary_search(*others->recomputed, theirs)) all.push_back(lid);
     });
     std::ranges::sort(all);
     const auto twice = std::ranges::unique(all);
@@ -152,6 +177,9 @@ RoutingTables join(const Fabric& fabric,
       others->vls == 1 ? std::string("VL 1") : fmt::format("VLs 1 to {}", others->vls)));
   for (const std::string& note : others->notes)
     out.notes.push_back(std::string(kNoteOfOthers) + note);
+  TurnRecord record{.graph = SwitchGraph{fabric}};
+  record.second_set = std::make_shared<const RoutingTables>(std::move(*others));
+  out.turns = std::make_shared<const TurnRecord>(std::move(record));
   return out;
 }
 
@@ -167,40 +195,77 @@ struct InForce {
   RoutingTables tables;
 };
 
-InForce split_first(const PreviousRoutes& all) {
-  InForce out{all, keep_first(*all.fabric, *all.lids)};
+// Entries that nobody has any more are of the first set unless they are of the second.
+InForce split_first(const PreviousRoutes& all, std::span<const Lid> absent) {
+  const RoutingTables& joined = *all.routing;
+  InForce out{all, keep_first(*all.fabric, *all.lids, all.routing->lft.top())};
   out.tables = {.engine = std::string(kFirst),
-                .lft = {all.routing->lft.switches(), all.routing->lft.top()},
-                .orientation = all.routing->orientation,
-                .load = {.imbalance = all.routing->load.imbalance}};
+                .lft = joined.lft,
+                .orientation = joined.orientation,
+                .load = {.imbalance = joined.load.imbalance}};
   for (const SwitchIdx sw : all.fabric->switch_node.indices()) {
-    each_port(out.lids, [&](Lid base, std::uint8_t) {
-      out.tables.lft.set_route(sw, base, all.routing->lft.route(sw, base));
-    });
+    each_other(
+        *all.lids, absent, [&](Lid lid, Lid) { out.tables.lft.set_route(sw, lid, kNoRoute); });
   }
   return out;
 }
 
-InForce split_others(const PreviousRoutes& all, std::string_view engine) {
+/// The second set as its engine left it, if it is known and was written on switches like these.
+const RoutingTables* find_second_set(const PreviousRoutes& all) {
   const RoutingTables& joined = *all.routing;
-  InForce out{all, keep_others(*all.fabric, *all.lids)};
+  const RoutingTables* const kept =
+      joined.turns == nullptr ? nullptr : joined.turns->second_set.get();
+  const bool fits = kept != nullptr && kept->lft.switches() == joined.lft.switches() &&
+                    kept->lft.top() >= joined.lft.top() &&
+                    (kept->sl_to_vl.empty() || kept->sl_to_vl.fits(*all.fabric)) &&
+                    (kept->path_sls.empty() ||
+                     kept->path_sls.covers(all.fabric->switch_count(), joined.lft.top()));
+  return fits ? kept : nullptr;
+}
+
+/// Whether nobody altered the entries of the second set since.
+bool is_as_left(const PreviousRoutes& all, std::span<const Lid> absent, const RoutingTables& kept) {
+  const RoutingTables& joined = *all.routing;
+  bool same = true;
+  for (const SwitchIdx sw : all.fabric->switch_node.indices()) {
+    each_other(*all.lids, absent, [&](Lid lid, Lid theirs) {
+      const unsigned sl = kept.path_sls.empty() ? 0u : kept.path_sls.sl(sw, theirs);
+      same = same && kept.lft.route(sw, theirs) == joined.lft.route(sw, lid) &&
+             joined.path_sls.sl(sw, lid) == sl + 1;
+    });
+  }
+  return same;
+}
+
+InForce split_others(const PreviousRoutes& all,
+                     std::span<const Lid> absent,
+                     std::string_view engine) {
+  const RoutingTables& joined = *all.routing;
+  InForce out{all, keep_others(*all.fabric, *all.lids, all.routing->lft.top())};
   RoutingTables& tables = out.tables;
+  const RoutingTables* const kept = find_second_set(all);
+  if (kept != nullptr && is_as_left(all, absent, *kept)) {
+    tables = *kept;
+    return out;
+  }
   tables = {.engine = std::string(engine),
             .lft = {joined.lft.switches(), joined.lft.top()},
-            .orientation = {.rank = {}, .by_guid = joined.orientation.by_guid},
             .vls = joined.vls - 1};
+  if (kept != nullptr) {
+    tables.orientation = kept->orientation;
+    tables.load = {.imbalance = kept->load.imbalance};
+  }
   const bool has_sls = tables.vls > 1 || !joined.sl_to_vl.empty();
   if (has_sls) tables.path_sls = PathSls{joined.lft.switches(), joined.lft.top()};
   for (const SwitchIdx sw : all.fabric->switch_node.indices()) {
+    const auto take = [&](Lid lid, Lid theirs) {
+      tables.lft.set_route(sw, theirs, joined.lft.route(sw, lid));
+      const std::uint8_t sl = joined.path_sls.sl(sw, lid);
+      if (has_sls && sl > 0) tables.path_sls.set_sl(sw, theirs, static_cast<std::uint8_t>(sl - 1));
+    };
+    each_other(*all.lids, absent, take);
     each_port(*all.lids, [&](Lid base, std::uint8_t lmc) {
-      if (lmc == 0) return;
-      for (unsigned offset = 0; offset < (lmc == 1 ? 1u : 1u << lmc); ++offset) {
-        const Lid ours = at(base, std::min(offset + 1, count_others(lmc)));
-        tables.lft.set_route(sw, at(base, offset), joined.lft.route(sw, ours));
-        const std::uint8_t sl = joined.path_sls.sl(sw, ours);
-        if (has_sls && sl > 0)
-          tables.path_sls.set_sl(sw, at(base, offset), static_cast<std::uint8_t>(sl - 1));
-      }
+      if (lmc > 1) take(at(base, count_others(lmc)), at(base, count_others(lmc)));
     });
   }
   if (!joined.sl_to_vl.empty())
@@ -251,30 +316,40 @@ Result<RoutingTables> compute_path_sets(const Engine& engine,
     previous = before->routes();
     own.in_force = &previous;
   };
-  if (is_ours) take_over(split_first(*request.in_force));
-  const LidMap first_lids = keep_first(fabric, lids);
+  // No narrower than before: entries of hosts that are gone stay.
+  Lid top = lids.top;
+  std::vector<Lid> absent, were_absent;
+  if (is_ours) {
+    top = std::max(top, request.in_force->routing->lft.top());
+    absent = find_absent_others(lids, *request.in_force);
+    were_absent = find_absent_others(*request.in_force->lids, *request.in_force);
+    take_over(split_first(*request.in_force, were_absent));
+  }
+  const LidMap first_lids = keep_first(fabric, lids, top);
   auto first = find_engine(kFirst)->compute(fabric, first_lids, own);
   if (!first) return first;
-  if (!has_others(lids)) return join(fabric, lids, name, std::move(*first), std::nullopt);
+  if (!has_others(lids)) return join(fabric, lids, {}, name, std::move(*first), std::nullopt);
 
   own.in_force = nullptr;
   own.max_vls = allowed - 1;
   own.max_sls = kSls - 1;
-  const bool other_directions = request.options.lane_cut == VlChangeRule::DepthFirst &&
-                                request.options.orientation_search != OrientationSearch::DepthFirst;
-  if (other_directions) own.previous = nullptr;
+  // Directions of its own; at first those of the other set where it asks for the same.
+  const bool same_search = (request.options.lane_cut == VlChangeRule::DepthFirst) ==
+                           (request.options.orientation_search == OrientationSearch::DepthFirst);
+  if (!same_search) own.previous = nullptr;
   if (is_ours && has_set_of_others(*request.in_force)) {
-    take_over(split_others(*request.in_force, engine.name()));
-    if (other_directions) before->tables.orientation = {};
+    take_over(split_others(*request.in_force, were_absent, engine.name()));
+    const Orientation& theirs = before->tables.orientation;
+    if (!theirs.by_guid.empty()) own.previous = &theirs;
   }
-  auto others = engine.compute(fabric, keep_others(fabric, lids), own);
+  auto others = engine.compute(fabric, keep_others(fabric, lids, top), own);
   if (!others) {
     return fail(others.error().code,
                 fmt::format("{} (of {} data VLs one is that of up*/down* paths, sm.path_sets)",
                             others.error().context,
                             allowed));
   }
-  return join(fabric, lids, name, std::move(*first), std::move(*others));
+  return join(fabric, lids, absent, name, std::move(*first), std::move(*others));
 }
 
 }  // namespace smd

@@ -40,7 +40,7 @@ inline constexpr std::string_view kLongerNote =
 // Layered routes in force, taken over to a fabric that has changed.
 
 /// Trees keep every next hop that still leads to its LID, and paths keep their SL where the change
-/// leaves any that has it, see tree_repair.h; RoutingTables::recomputed has the LIDs for which an
+/// leaves any that has it (tree_repair.cpp); RoutingTables::recomputed has the LIDs for which an
 /// entry or an SL differs. A note says where paths are longer than the shortest. Requires: the
 /// routes in force are layered ones, of the same engine. Nothing: the layers in force and what has
 /// changed do not go together; start from scratch.

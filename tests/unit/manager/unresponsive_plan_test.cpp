@@ -23,9 +23,12 @@ Subnet make_subnet(const SweepReport& sweep, const Shared<LidMap>& lids, Routing
       ActiveSubnet{.sweep = sweep, .lids = lids, .routing = std::move(routing), .rows = {}});
 }
 
-Subnet in_force_on(Fabric fabric) {
-  const LidMap lids = test::lids_in_order(fabric);
-  RoutingTables routing = *find_engine("updn")->compute(fabric, lids, {});
+Subnet in_force_on(Fabric fabric,
+                   const char* engine = "updn",
+                   const RoutingRequest& request = {},
+                   std::uint8_t lmc = 0) {
+  const LidMap lids = test::lids_in_order(fabric, lmc);
+  RoutingTables routing = *find_engine(engine)->compute(fabric, lids, request);
   return make_subnet(
       {.fabric = std::make_shared<const Fabric>(std::move(fabric))}, lids, std::move(routing));
 }
@@ -42,14 +45,20 @@ ConfirmedTables held_by(const ActiveSubnet& before) {
 
 /// A ring of four with a host each; S3 went silent, its two cables are Active.
 struct Silent {
-  Subnet before = in_force_on(fabric_from(
-      "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3"));
-  Subnet now = [] {
+  static Fabric find_before() {
+    return fabric_from(
+        "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 H3:1-S3:3");
+  }
+
+  static Fabric find_now() {
     Fabric fabric = fabric_from("S1:1-S2:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H4:1-S4:3 S2/3");
     for (const char* end : {"S2:2", "S4:1"})
       fabric.port_info[port(fabric, end)].port_state = static_cast<std::uint8_t>(PortState::Active);
-    return in_force_on(std::move(fabric));
-  }();
+    return fabric;
+  }
+
+  Subnet before = in_force_on(find_before());
+  Subnet now = in_force_on(find_now());
 };
 
 TEST(UnresponsiveSwitches, IsWhatIsInForceWhenNothingLingers) {
@@ -69,6 +78,36 @@ TEST(UnresponsiveSwitches, ASilentSwitchKeepsItsRowAndItsPlaceInTheOrientation) 
                                  net.before->routing->lft.block(then, 0)));
   EXPECT_EQ(extended->routing->orientation.rank[here], net.before->routing->orientation.rank[then]);
   EXPECT_EQ(extended->lids->base.size(), extended->fabric().port_count());
+}
+
+// Such routes keep directions for the next computation and have no ranks.
+TEST(UnresponsiveSwitches, DirectionsThatRoutesDoNotObeyAreKeptByGuidAlone) {
+  struct Row {
+    const char* engine;
+    RoutingRequest request;
+    std::uint8_t lmc;
+  };
+
+  for (const auto& [engine, request, lmc] :
+       {Row{"itb-vl", {.max_vls = 8}, 0},
+        Row{"itb-vl", {.options = {.path_sets = true}, .max_vls = 8}, 1}}) {
+    SCOPED_TRACE(testing::Message() << engine << ", LMC " << int{lmc});
+    const Subnet before = in_force_on(Silent::find_before(), engine, request, lmc);
+    const Subnet now = in_force_on(Silent::find_now(), engine, request, lmc);
+    auto wanted = now->routing->orientation.by_guid;
+    ASSERT_EQ(wanted.size(), 3u);
+    ASSERT_EQ(now->routing->orientation.rank.size(), 0u);
+    const SwitchIdx silent = switch_named(before->fabric(), "S3");
+    const Guid guid = before->fabric().node_guid[before->fabric().switch_node[silent]];
+    const auto& known = before->routing->orientation.by_guid;
+    wanted.push_back(*std::ranges::find(known, guid, &std::pair<Guid, std::uint32_t>::first));
+    std::ranges::sort(wanted);
+
+    const auto extended = add_unresponsive(now, *before);
+    ASSERT_NE(extended, now);
+    EXPECT_EQ(extended->routing->orientation.by_guid, wanted);
+    EXPECT_EQ(extended->routing->orientation.rank.size(), 0u);
+  }
 }
 
 TEST(UnresponsiveSwitches, WhatLingersIsWantedToDoWhatItDoes) {

@@ -255,6 +255,18 @@ TEST_F(AdminCommands, TheEngineInForceShowsItsContract) {
   EXPECT_EQ(engine.at("engines").size(), engine_names().size());
 }
 
+TEST_F(AdminCommands, TwoSetsOfPathsShowTheContractOfTheSecondOne) {
+  Settings settings = subnet.manager.settings();
+  settings.engine = "itb-vl";
+  settings.engine_options.path_sets = true;
+  settings.lids.lmc = 1;
+  subnet.manager.adopt(settings);
+  bring_up();
+  const Json engine = ask("engine");
+  ASSERT_EQ(engine.at("engine"), "updn+itb-vl");
+  EXPECT_EQ(engine.at("contract"), find_engine("itb-vl")->contract());
+}
+
 TEST_F(AdminCommands, ANamedEngineIsUsedFromTheNextCycleOn) {
   bring_up();
   const std::string before = ask("engine").at("engine");

@@ -302,6 +302,48 @@ TEST(QosPaths, HavePathBitsOfTheirLevel) {
   EXPECT_THAT(paths(view, "H1", "H2"), SizeIs(4));
 }
 
+TEST(QosPaths, HavePathBitsThatCountFromTheFirstLidOfThePort) {
+  const SubnetView view = with_rules(parts_of(kTree, 1));
+  const Lid base = lid_of(view, "H1"), second{static_cast<std::uint16_t>(base.value() + 1)};
+  constexpr std::uint64_t kMask = part::kQosClass | part::kSlid;
+  EXPECT_THAT(paths(view, "H1", "H2", kMask, {.slid = base, .qos_class = 10}), SizeIs(0));
+  const auto found = paths(view, "H1", "H2", kMask, {.slid = second, .qos_class = 10});
+  ASSERT_THAT(found, SizeIs(2));
+  EXPECT_EQ(found[0].slid, second);
+}
+
+// The pairs of equal offsets come first, whichever LID was asked for.
+TEST(Paths, FromTheSecondLidComeFirstToTheSecond) {
+  const SubnetView view(parts_of(kTree, 1));
+  const Lid from{static_cast<std::uint16_t>(lid_of(view, "H1").value() + 1)};
+  const Lid to{static_cast<std::uint16_t>(lid_of(view, "H2").value() + 1)};
+  const auto by_slid = paths(view, "H1", "H2", part::kSlid, {.slid = from});
+  ASSERT_THAT(by_slid, SizeIs(2));
+  EXPECT_EQ(by_slid[0].dlid, to);
+  EXPECT_EQ(by_slid[0].preference, 0);
+  EXPECT_NE(by_slid[1].preference, 0);
+  const auto by_dlid = paths(view, "H1", "H2", part::kDlid, {.dlid = to});
+  ASSERT_THAT(by_dlid, SizeIs(2));
+  EXPECT_EQ(by_dlid[0].slid, from);
+  EXPECT_EQ(by_dlid[0].preference, 0);
+  EXPECT_NE(by_dlid[1].preference, 0);
+}
+
+// Of two sets of paths the destination's LID says which one it is.
+TEST(QosPaths, HoldBothEndsToPathBitsUnderTwoSetsOfPaths) {
+  ViewParts parts = parts_of(kTree, 1);
+  const SubnetView one = with_rules(parts);
+  EXPECT_THAT(paths(one, "H1", "H2", part::kQosClass, {.qos_class = 10}), SizeIs(2));
+  RoutingTables routing = *parts.routing;
+  routing.engine = "updn+itb-vl";
+  parts.routing = std::make_shared<const RoutingTables>(std::move(routing));
+  const SubnetView two = with_rules(parts);
+  const auto found = paths(two, "H1", "H2", part::kQosClass, {.qos_class = 10});
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].slid.value(), lid_of(two, "H1").value() + 1);
+  EXPECT_EQ(found[0].dlid.value(), lid_of(two, "H2").value() + 1);
+}
+
 /// A service whose ports hold tables that nobody set.
 struct UnsetTables : PortTables {
   UnsetTables() {
