@@ -223,12 +223,11 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   const Pair pair{source, target, *key, level};
   const Offsets sources = find_offsets(source, only_source);
   const Offsets targets = find_offsets(target, only_target);
+  const bool has_bits = level != nullptr && !level->path_bits.empty();
   // Of two sets of paths the destination's LID says which one it is.
   const bool by_target =
-      view_.routing().engine.starts_with(name_of_routes("", {.path_sets = true}));
-  const auto is_allowed = [&](unsigned bits) {
-    return level == nullptr || level->path_bits.empty() || is_in(level->path_bits, bits);
-  };
+      has_bits && view_.routing().engine.starts_with(name_of_routes("", {.path_sets = true}));
+  const auto is_allowed = [&](unsigned bits) { return !has_bits || is_in(level->path_bits, bits); };
   std::size_t found = 0;
   const auto add = [&](unsigned s, unsigned t, std::uint8_t preference) {
     if (found == request_.paths_per_pair || walked_ > limits_.paths) return;
