@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -37,6 +38,14 @@ class OwnNetwork {
     std::strcpy(loopback.ifr_name, "lo");
     loopback.ifr_flags = IFF_UP;
     if (::ioctl(fd, SIOCSIFFLAGS, &loopback) != 0) refuse("lo up");
+    // getaddrinfo() takes a machine without any other address for one without IPv4
+    // (AI_ADDRCONFIG), and Slurm's daemons then listen nowhere.
+    std::strcpy(loopback.ifr_name, "lo:1");
+    sockaddr_in other{};
+    other.sin_family = AF_INET;
+    other.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    std::memcpy(&loopback.ifr_addr, &other, sizeof other);
+    if (::ioctl(fd, SIOCSIFADDR, &loopback) != 0) refuse("127.0.0.2");
     ::close(fd);
   }
 
