@@ -45,6 +45,16 @@ struct RunLine {
   bool verbose = false;
 };
 
+/// False: it cannot be read.
+bool add_file(ScenarioDigest& digest, const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  std::vector<char> chunk(1 << 16);
+  while (file.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || file.gcount() > 0) {
+    digest.add({chunk.data(), static_cast<std::size_t>(file.gcount())});
+  }
+  return file.eof();
+}
+
 /// What is run is known by its texts, whatever their files are called.
 Parsed<std::string> digest(const std::string& text, const PreparedScenario& scenario) {
   ScenarioDigest digest;
@@ -54,14 +64,14 @@ Parsed<std::string> digest(const std::string& text, const PreparedScenario& scen
   digest.end_text();
   const std::string& file = scenario.scenario().traffic.trace;
   if (file.empty()) return digest.print();
-  std::ifstream trace(file, std::ios::binary);
-  std::vector<char> chunk(1 << 16);
-  while (trace.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) ||
-         trace.gcount() > 0) {
-    digest.add({chunk.data(), static_cast<std::size_t>(trace.gcount())});
-  }
-  if (!trace.eof()) return tl::unexpected(Faults{{file, 0, "cannot be read"}});
+  if (!add_file(digest, file)) return tl::unexpected(Faults{{file, 0, "cannot be read"}});
   return digest.print();
+}
+
+/// Of the program as it runs: another build may count otherwise.
+std::string digest_of_program() {
+  ScenarioDigest digest;
+  return add_file(digest, "/proc/self/exe") ? digest.print() : "unknown";
 }
 
 /// Runs at a time: as many as there are cores for. What several processes share goes one by one.
@@ -116,10 +126,10 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
   return out;
 }
 
-int print_result(const JoinedResult& result, const RunLine& line) {
+int print_result(const JoinedResult& result, const RunLine& line, const char* program) {
   // What a task has is not the whole: `smsim collect` joins it.
   if (!line.out.empty() && line.task.of == 1 && !write_result(line.out, result)) return kExitFailed;
-  for (const std::string& audit : result.audits) fmt::print(stderr, "smsim: {}\n", audit);
+  for (const std::string& audit : result.audits) fmt::print(stderr, "{}: {}\n", program, audit);
   fmt::print("{}", line.json ? result.json : result.lines);
   return result.sound ? 0 : kExitFailed;
 }
@@ -182,42 +192,44 @@ int run_prepared(const PreparedRun& run, const RunLine& line, const JoinedProces
   const bool stopped = joined.any(interrupted());
   if (!joined.is_first()) return 0;
   if (stopped) {
-    fmt::print(stderr, "smsim: interrupted: the results are those of what was run\n");
+    fmt::print(
+        stderr, "{}: interrupted: the results are those of what was run\n", joined.program());
   }
   if (parts->empty()) return stopped ? kExitFailed : 0;  // there may be more tasks than runs
   const Parsed<JoinedResult> result = join_parts(*parts);
   if (!result) return print_faults(result.error());
-  const int code = print_result(*result, line);
+  const int code = print_result(*result, line, joined.program());
   return stopped ? kExitFailed : code;
 }
 
 int run_scenario(RunLine line, const JoinedProcesses& joined) {
-  if (line.list) {
-    if (joined.is_first()) fmt::print("{}", list_scenario_keys());
-    return 0;
-  }
   if (line.partitions == 0) line.partitions = joined.count();
-  if (const std::string fault = fault_of(line, joined); !fault.empty()) {
-    return joined.is_first() ? wrong_line("smsim", fault) : kExitBadInput;
+  const std::string fault = line.list ? "" : fault_of(line, joined);
+  std::optional<int> end;
+  if (line.list) end = 0;
+  if (!fault.empty()) end = kExitBadInput;
+  // Where the command line of another ends its way, smsim_mpi.cpp answers this.
+  end = joined.end_together(end, [&] { static_cast<void>(wrong_line(joined.program(), fault)); });
+  if (end) {
+    if (*end == 0 && joined.is_first()) fmt::print("{}", list_scenario_keys());
+    return *end;
   }
   const Parsed<PreparedRun> run = prepare_run(line);
-  if (const auto failed = joined.first_of(!run)) {
-    return *failed == joined.number() ? print_faults(run.error()) : kExitBadInput;
-  }
-  // All have to make the same calls.
-  const std::string known_as = fmt::format("{} {} {} {} {}/{} {}",
-                                           run->known_as,
-                                           line.partitions,
-                                           line.seed,
-                                           line.seeds,
-                                           line.task.number,
-                                           line.task.of,
-                                           line.resume);
-  if (!joined.is_alike(known_as)) {
-    if (!joined.is_first()) return kExitBadInput;
-    return wrong_line("smsim",
-                      "processes have different scenarios, fabrics, traces or options: give all of "
-                      "them the same");
+  if (!run) end = kExitBadInput;
+  end = joined.end_together(end, [&] { static_cast<void>(print_faults(run.error())); });
+  if (end) return *end;
+  if (joined.is_joint()) {
+    // All have to make the same calls.
+    const std::string known_as = fmt::format("{} {} {} {} {} {}/{} {}",
+                                             digest_of_program(),
+                                             run->known_as,
+                                             line.partitions,
+                                             line.seed,
+                                             line.seeds,
+                                             line.task.number,
+                                             line.task.of,
+                                             line.resume);
+    if (!joined.is_alike(known_as)) return joined.differ();
   }
   return joined.as_first(run_prepared(*run, line, joined));
 }

@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "sim-backend/kernel/processes.h"
+#include "smd/base/program.h"
 
 namespace smd::sim {
 
@@ -27,6 +29,9 @@ class JoinedProcesses {
 
   [[nodiscard]] bool is_first() const { return number() == 0; }
 
+  /// What the program is called in its lines.
+  [[nodiscard]] const char* program() const { return is_joint() ? "smsim-mpi" : "smsim"; }
+
   /// Whether any says so.
   [[nodiscard]] bool any(bool own) const { return least(own ? 0 : 1) == 0; }
 
@@ -42,6 +47,27 @@ class JoinedProcesses {
   [[nodiscard]] std::optional<unsigned> first_of(bool own) const {
     const auto found = static_cast<unsigned>(least(own ? number() : count()));
     return found == count() ? std::nullopt : std::optional(found);
+  }
+
+  /// Each has done something alone; `own` is the exit code that it would end with, if any. All end,
+  /// or none: the code to end with, or nothing to go on. The first that is at fault complains.
+  [[nodiscard]] std::optional<int> end_together(std::optional<int> own,
+                                                const std::function<void()>& complain) const {
+    if (const auto failed = first_of(own.value_or(0) != 0)) {
+      if (*failed == number()) complain();
+      return own.value_or(0) != 0 ? *own : kExitBadInput;
+    }
+    const bool some_end = any(own.has_value());
+    if (!some_end || !any(!own.has_value())) return own;
+    return differ();
+  }
+
+  /// They do not do the same thing: a line of the first, and the exit code.
+  [[nodiscard]] int differ() const {
+    if (!is_first()) return kExitBadInput;
+    return wrong_line(program(),
+                      "processes have different scenarios, fabrics, traces, options or builds of "
+                      "smsim-mpi: give all of them the same");
   }
 
   /// Whether all say the same.

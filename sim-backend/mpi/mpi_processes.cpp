@@ -101,9 +101,13 @@ void MpiProcesses::share(std::span<std::byte> bytes, unsigned owner) {
 
 void MpiProcesses::fail(const std::string& why) {
   fmt::print(stderr, "smsim-mpi: process {}: {}\n", number_, why);
+  end_all(1);
+}
+
+void MpiProcesses::end_all(int exit_code) {
   std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::_Exit(1);
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
 }
 
 }  // namespace smd::sim

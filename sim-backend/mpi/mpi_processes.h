@@ -29,6 +29,9 @@ class MpiProcesses : public Processes {
   void share(std::span<std::byte> bytes, unsigned owner) override;
   [[noreturn]] void fail(const std::string& why) override;
 
+  /// fail() of one that has said why.
+  [[noreturn]] static void end_all(int exit_code);
+
  protected:
   /// Whether it goes out at all: tests lose messages here.
   [[nodiscard]] virtual bool leaves(unsigned, const Bytes&) { return true; }

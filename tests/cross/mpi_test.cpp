@@ -1,4 +1,6 @@
 // One run on the processes that Debian's mpirun starts, on this machine: the bytes of one process.
+// mpirun listens on every interface, whatever it is told (`oob_tcp_if_include`): here on those of a
+// network of the test's own.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -7,9 +9,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/support/own_network.h"
+#include "tests/support/page_scripts.h"
 #include "tests/support/partition_cases.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -28,6 +34,7 @@ std::string bytes_of(const fs::path& path) {
 }
 
 /// mpirun as it may be run by root, with more processes than cores, and through memory alone.
+/// After a fault it gives processes a second to end themselves, unless it is told otherwise.
 std::vector<std::string> mpirun(unsigned processes, const std::vector<std::string>& command) {
   std::vector<std::string> out{"mpirun",
                                "--allow-run-as-root",
@@ -35,6 +42,9 @@ std::vector<std::string> mpirun(unsigned processes, const std::vector<std::strin
                                "--mca",
                                "btl",
                                "self,vader",
+                               "--mca",
+                               "odls_base_sigkill_timeout",
+                               "0",
                                "-n",
                                std::to_string(processes)};
   out.insert(out.end(), command.begin(), command.end());
@@ -44,9 +54,11 @@ std::vector<std::string> mpirun(unsigned processes, const std::vector<std::strin
 class MpiRun : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::system("command -v mpirun >/dev/null") != 0) {
-      GTEST_SKIP() << "openmpi-bin is not installed";
+    if (std::system("mpirun --version 2>/dev/null | grep -q 'Open MPI'") != 0) {
+      GTEST_SKIP() << "mpirun is none of Open MPI (openmpi-bin)";
     }
+    if (!network.fault().empty()) GTEST_SKIP() << network.fault();
+    ASSERT_THAT(OwnNetwork::interfaces(), testing::ElementsAre("lo"));
     std::string pattern = testing::TempDir() + "/smsim-mpi-XXXXXX";
     folder = ::mkdtemp(pattern.data());
   }
@@ -98,8 +110,25 @@ class MpiRun : public testing::Test {
     return out;
   }
 
+  OwnNetwork network;
   fs::path folder;
 };
+
+bool catches_sigterm(pid_t pid) {
+  const std::string status = bytes_of("/proc/" + std::to_string(pid) + "/status");
+  const std::size_t at = status.find("SigCgt:");
+  if (at == std::string::npos) return false;
+  return (std::stoull(status.substr(at + 7), nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
+}
+
+/// Which file it is, and when it was written.
+std::string file_identity(const fs::path& path) {
+  struct stat is {};
+
+  EXPECT_EQ(::stat(path.c_str(), &is), 0) << path;
+  return std::to_string(is.st_ino) + " " + std::to_string(is.st_mtim.tv_sec) + "." +
+         std::to_string(is.st_mtim.tv_nsec);
+}
 
 constexpr const char* kMpiCampaign = R"([fabric]
 name = "fat-tree:k=4,levels=2"
@@ -114,14 +143,21 @@ saturation = true
 tolerance = 0.3
 )";
 
-class MpiRuns : public MpiRun, public testing::WithParamInterface<sim::test::PartitionCase> {};
+/// A scenario, and how many processes share how many partitions of it.
+struct MpiCase {
+  std::string name;
+  std::string text;
+  std::vector<std::pair<unsigned, unsigned>> shares;
+};
+
+class MpiRuns : public MpiRun, public testing::WithParamInterface<MpiCase> {};
 
 TEST_P(MpiRuns, WriteTheBytesOfOneProcess) {
   write(GetParam().text);
   const Finished alone = run(0, {"--out", "alone"});
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
   EXPECT_THAT(alone.out, HasSubstr("hash "));
-  const auto expect_alike = [&](unsigned processes, unsigned partitions) {
+  for (const auto& [processes, partitions] : GetParam().shares) {
     SCOPED_TRACE(std::to_string(processes) + " processes, " + std::to_string(partitions));
     const Finished joint =
         run(processes, {"--partitions", std::to_string(partitions), "--out", "joint"});
@@ -132,30 +168,40 @@ TEST_P(MpiRuns, WriteTheBytesOfOneProcess) {
       EXPECT_EQ(bytes_of(folder / "joint" / file), bytes_of(folder / "alone" / file)) << file;
     }
     fs::remove_all(folder / "joint");
-  };
-  expect_alike(2, 2);
-  expect_alike(2, 4);
-  expect_alike(4, 4);
-  if (GetParam().name != "Campaign") return;
-  expect_alike(1, 1);
-  expect_alike(1, 2);
-  expect_alike(1, 4);
-  expect_alike(3, 5);
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios,
+/// Processes without a core of their own take long over many windows: those, and the rules, are
+/// asked for by name.
+std::vector<MpiCase> mpi_cases(bool brief) {
+  std::vector<MpiCase> out;
+  for (const auto& row : sim::test::partition_cases()) {
+    const bool rule = row.name.starts_with("Rule");
+    if (!rule && row.name != "FatTree" && row.name != "Exchange" && row.name != "SwitchesThatAdd") {
+      continue;
+    }
+    if (!brief) {
+      out.push_back({row.name, row.text, {{2, 2}, {2, 4}, {4, 4}}});
+    } else if (!rule || row.name == "RuleUgalL") {
+      out.push_back({row.name, row.text, {{2, row.name == "FatTree" ? 4u : 2u}}});
+    }
+  }
+  if (brief) {
+    out.push_back({"Campaign", kMpiCampaign, {{2, 2}, {1, 1}, {1, 2}}});
+  } else {
+    out.push_back({"Campaign", kMpiCampaign, {{1, 4}, {2, 4}, {3, 5}, {4, 4}}});
+  }
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Brief,
                          MpiRuns,
-                         testing::ValuesIn([] {
-                           // Processes without a core of their own take long over many windows.
-                           auto cases = sim::test::partition_cases();
-                           std::erase_if(cases, [](const auto& row) {
-                             return !row.name.starts_with("Rule") && row.name != "FatTree" &&
-                                    row.name != "Exchange" && row.name != "SwitchesThatAdd";
-                           });
-                           cases.push_back({"Campaign", kMpiCampaign});
-                           return cases;
-                         }()),
-                         sim::test::name_of_case<testing::TestParamInfo<sim::test::PartitionCase>>);
+                         testing::ValuesIn(mpi_cases(true)),
+                         sim::test::name_of_case<testing::TestParamInfo<MpiCase>>);
+INSTANTIATE_TEST_SUITE_P(Long,
+                         MpiRuns,
+                         testing::ValuesIn(mpi_cases(false)),
+                         sim::test::name_of_case<testing::TestParamInfo<MpiCase>>);
 
 TEST_F(MpiRun, KeepsPartsAndGoesOnWithThem) {
   write(kMpiCampaign);
@@ -163,14 +209,10 @@ TEST_F(MpiRun, KeepsPartsAndGoesOnWithThem) {
   ASSERT_EQ(run(2, {"--seeds", "2", "--out", "joint", "--task", "1/2"}).exit_code, 0);
   EXPECT_FALSE(fs::exists(folder / "joint/result.json"));
 
-  struct stat before {
-  }, after{};
-
   const fs::path part = folder / "joint/parts/load-0-seed-1.json";
-  ASSERT_EQ(::stat(part.c_str(), &before), 0);
+  const std::string before = file_identity(part);
   ASSERT_EQ(run(2, {"--seeds", "2", "--out", "joint", "--resume"}).exit_code, 0);
-  ASSERT_EQ(::stat(part.c_str(), &after), 0);
-  EXPECT_EQ(before.st_ino, after.st_ino) << "a run that was there has been made again";
+  EXPECT_EQ(file_identity(part), before) << "a run that was there has been made again";
   EXPECT_EQ(bytes_of(folder / "joint/result.json"), bytes_of(folder / "alone/result.json"));
 }
 
@@ -212,28 +254,122 @@ TEST_F(MpiRun, ComparesWhatProcessesHaveRead) {
     EXPECT_EQ(done.exit_code, 2) << done.err;
     return done.err;
   };
-  const char* differ = "smsim: processes have different scenarios, fabrics, traces or options";
+  const char* differ = "smsim-mpi: processes have different scenarios, fabrics, traces, options";
   EXPECT_THAT(both({"run", "other.toml"}), HasSubstr(differ));
   EXPECT_THAT(both({"run", "s.toml", "--seeds", "2"}), HasSubstr(differ));
+  EXPECT_THAT(both({"run", "s.toml", "--list"}), HasSubstr(differ));
+  EXPECT_THAT(both({"--help"}), HasSubstr(differ));
   EXPECT_THAT(both({"run", "none.toml"}), HasSubstr("none.toml: "));
+  // What one refuses by itself, the others learn.
+  EXPECT_THAT(both({"run", "s.toml", "--jobs", "2"}), HasSubstr("smsim-mpi: --jobs 2: what"));
+  EXPECT_THAT(both({"run", "s.toml", "--partitions", "1"}), HasSubstr("--partitions 1: 2 proc"));
+  EXPECT_THAT(both({"run", "s.toml", "--resume"}), HasSubstr("need --out DIR"));
+  EXPECT_THAT(both({"run", "s.toml", "--wrong"}), HasSubstr("--wrong; see smsim-mpi --help"));
+  // Of another build: a byte more, which nobody looks at.
+  fs::copy_file(build_path("bin/smsim-mpi"), folder / "other_build");
+  std::ofstream(folder / "other_build", std::ios::app) << '\n';
+  std::vector<std::string> line =
+      mpirun(1, {build_path("bin/smsim-mpi"), "run", "s.toml", ":", "-n", "1"});
+  line.insert(line.end(), {"./other_build", "run", "s.toml"});
+  const Finished done = run_in_folder(line);
+  EXPECT_EQ(done.exit_code, 2) << done.err;
+  EXPECT_THAT(own_lines(done.err), testing::ElementsAre(HasSubstr("or builds of smsim-mpi: give")));
 }
 
-TEST_F(MpiRun, EndsWhenAProcessDies) {
-  write(
-      "[fabric]\nname = \"fat-tree:k=8,levels=3\"\n[traffic]\nload = [0.5]\n[measure]\n"
-      "interval_us = 1000\nleast_intervals = 100\n");
-  Process all({.argv = mpirun(2, {build_path("bin/smsim-mpi"), "run", "s.toml", "--out", "joint"}),
-               .cwd = folder});
-  ASSERT_TRUE(wait_until([&] { return ranks()[1] != 0; }, seconds(30))) << all.err();
-  static_cast<void>(all.wait(std::chrono::seconds(1)));  // it runs
-  ASSERT_TRUE(all.is_running()) << all.err();
-  ::kill(ranks()[1], SIGKILL);
-  const auto code = all.wait(seconds(60));
-  ASSERT_TRUE(code) << "it hangs";
-  EXPECT_NE(*code, 0);
-  EXPECT_THAT(all.err(), HasSubstr("rank 1"));
-  EXPECT_FALSE(fs::exists(folder / "joint/result.json"));
-  EXPECT_TRUE(wait_until([&] { return ranks() == std::vector<pid_t>{0, 0}; }, seconds(20)));
+TEST_F(MpiRun, EndsWhenOneCannotWriteItsResult) {
+  write(kMpiCampaign);
+  const std::string run = build_path("bin/smsim-mpi") + " run s.toml --json --seeds 4";
+  const Finished done = run_in_folder(mpirun(
+      1, {"sh", "-c", "exec " + run + " >/dev/full", ":", "-n", "1", "sh", "-c", "exec " + run}));
+  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_THAT(own_lines(done.err),
+              testing::ElementsAre("smsim-mpi: standard output: No space left on device"));
+}
+
+TEST_F(MpiRun, KeepsWhatHadEndedWhenItIsStopped) {
+  // The first run takes a moment; the second one is what it is stopped in.
+  write(R"([fabric]
+name = "fat-tree:k=8,levels=3"
+[traffic]
+load = [0.01, 0.8]
+size = 2048
+[measure]
+warm_up_us = 10
+interval_us = 10
+least_intervals = 150
+most_intervals = 150
+)");
+  const std::vector<std::string> options{"--out", "joint", "--resume"};
+  const fs::path first = folder / "joint/parts/load-0-seed-1.json";
+  const fs::path second = folder / "joint/parts/load-1-seed-1.json";
+  std::string kept;
+  // What came of it when `stop` had to do with mpirun and the process of rank 1.
+  const auto stopped = [&](const std::function<void(pid_t, pid_t)>& stop) {
+    std::vector<std::string> line{build_path("bin/smsim-mpi"), "run", "s.toml"};
+    line.insert(line.end(), options.begin(), options.end());
+    Process all({.argv = mpirun(2, line), .cwd = folder});
+    pid_t rank = 0;
+    EXPECT_TRUE(wait_until(
+        [&] {
+          rank = ranks()[1];
+          return rank > 0 && catches_sigterm(rank) && fs::exists(first);
+        },
+        seconds(60)))
+        << all.err();
+    EXPECT_FALSE(fs::exists(second)) << "it has nothing left to be stopped in";
+    if (rank > 0) stop(all.pid(), rank);
+    const auto code = all.wait(seconds(60));
+    EXPECT_TRUE(code) << "it hangs";
+    EXPECT_NE(code.value_or(0), 0);
+    EXPECT_TRUE(wait_until([&] { return ranks() == std::vector<pid_t>{0, 0}; }, seconds(20)));
+    EXPECT_FALSE(fs::exists(second));
+    if (kept.empty()) kept = file_identity(first);
+    EXPECT_EQ(file_identity(first), kept) << "a run that was kept has been made again";
+    return all.err();
+  };
+  EXPECT_THAT(stopped([](pid_t, pid_t rank) { ::kill(rank, SIGKILL); }), HasSubstr("rank 1"));
+  EXPECT_THAT(stopped([](pid_t, pid_t rank) { ::kill(rank, SIGTERM); }),
+              HasSubstr("smsim-mpi: interrupted: the results are those of what was run"));
+  static_cast<void>(stopped([](pid_t mpirun, pid_t) { ::kill(mpirun, SIGINT); }));
+
+  fs::remove_all(folder / "joint/result.json");  // of what was run before SIGTERM
+  ASSERT_EQ(run(2, options).exit_code, 0);
+  EXPECT_EQ(file_identity(first), kept);
+  ASSERT_EQ(run(0, {"--out", "alone"}).exit_code, 0);
+  EXPECT_EQ(bytes_of(folder / "joint/result.json"), bytes_of(folder / "alone/result.json"));
+}
+
+TEST_F(MpiRun, TheCommandOfThePageLeavesProcessesAllCores) {
+  std::string command;
+  for (const std::string& script : scripts_of("docs/packet-level.md")) {
+    if (script.starts_with("mpirun ")) command = script;
+  }
+  ASSERT_THAT(command, HasSubstr(" smsim-mpi run S.toml "));
+  std::ofstream(folder / "S.toml") << kMpiCampaign;
+  fs::create_directory(folder / "bin");
+  const auto as_printed = [&](const std::string& path) {
+    // What it takes to be run by root, and with fewer cores.
+    return run_process({.argv = {"sh", "-c", command},
+                        .env = {{"PATH", path + ":/usr/bin:/bin"},
+                                {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                {"OMPI_MCA_btl", "self,vader"}},
+                        .cwd = folder},
+                       seconds(60));
+  };
+  const Finished done = as_printed(build_path("bin"));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  write(kMpiCampaign);
+  ASSERT_EQ(run(0, {"--out", "alone"}).exit_code, 0);
+  EXPECT_EQ(bytes_of(folder / "DIR/result.csv"), bytes_of(folder / "alone/result.csv"));
+
+  // In its place one that says which cores it may use: those of the test.
+  std::ofstream(folder / "bin/smsim-mpi")
+      << "#!/bin/sh\ngrep Cpus_allowed_list /proc/self/status\n";
+  fs::permissions(folder / "bin/smsim-mpi", fs::perms(0755));
+  const Finished cores = as_printed((folder / "bin").string());
+  const Finished own = run_in_folder({"grep", "Cpus_allowed_list", "/proc/self/status"});
+  EXPECT_EQ(cores.out, own.out + own.out) << cores.err;
 }
 
 TEST_F(MpiRun, EndsWhenAMessageIsLost) {
