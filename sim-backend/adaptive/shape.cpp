@@ -66,6 +66,17 @@ std::string Shape::place_routers(const FabricSpec& spec, const ShapeKeys& keys) 
       return fmt::format("groups of {} switches each: the fabric has {}", keys.group, count);
     }
     sides_ = {count / keys.group, keys.group};
+    // Before room is made for every pair: with more pairs than cables there are some without.
+    const std::uint64_t pairs = std::uint64_t{sides_[0]} * (sides_[0] - 1);
+    const auto ends = static_cast<std::uint64_t>(
+        std::ranges::count_if(peers_, [](Router far) { return far != kNowhere; }));
+    if (pairs > ends) {
+      return fmt::format("groups of {} switches each: {} groups need {} cables, the fabric has {}",
+                         keys.group,
+                         sides_[0],
+                         pairs / 2,
+                         ends / 2);
+    }
   }
   if (!sides_.empty()) {
     const auto product =

@@ -94,14 +94,25 @@ class EventWheel {
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// Bytes beside the object itself.
+  /// Of a bucket, as it is now.
+  [[nodiscard]] Picos bucket_width() const { return Picos{1} << shift_; }
+
+  /// Bytes beside the object itself: all; those of buckets, whatever waits; those of what waits,
+  /// with as many chunks as there were at once.
   [[nodiscard]] std::size_t memory() const {
     return pool_.capacity() * sizeof(Chunk) + buckets_.capacity() * sizeof(std::uint32_t) +
            current_.capacity() * sizeof(Event) + late_.memory() + overflow_.memory();
   }
 
- private:
+  [[nodiscard]] std::size_t memory_used() const {
+    return pool_.size() * sizeof(Chunk) +
+           (current_.size() + late_.size() + overflow_.size()) * sizeof(Event);
+  }
+
   static constexpr std::int64_t kBuckets = 16384;
+  static constexpr std::size_t kFixedMemory = kBuckets * sizeof(std::uint32_t);
+
+ private:
   static constexpr std::size_t kWords = kBuckets / 64;
 
   // A chunk's number and how many events it holds, in the last three bits: a full one and none look

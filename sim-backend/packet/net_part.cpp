@@ -29,10 +29,12 @@ NetPart::NetPart(PacketNet& self,
 
 void NetPart::run_before(Picos horizon) {
   EventWheel& queue = state.queue;
+  if (state.full) return;
+  state.horizon = horizon;
   while (!queue.empty()) {
     if (const auto soon = queue.refill(); looks_ahead_ && !soon.empty()) look_ahead(state, soon);
     const Event event = queue.top();
-    if (event.at >= horizon) return;
+    if (event.at >= state.horizon) return;
     queue.pop();
     state.now = event.at;
     run(event);
@@ -40,7 +42,7 @@ void NetPart::run_before(Picos horizon) {
 }
 
 bool NetPart::run_one() {
-  if (state.queue.empty()) return false;
+  if (state.queue.empty() || state.full) return false;
   const Event event = state.queue.top();
   state.queue.pop();
   state.now = event.at;
@@ -49,6 +51,7 @@ bool NetPart::run_one() {
 }
 
 Picos NetPart::next_due() {
+  if (state.full) return kNever;
   return std::min(state.queue.empty() ? kNever : state.queue.top().at, state.least_posted);
 }
 
@@ -102,9 +105,12 @@ void NetPart::load(std::uint32_t node, const NodeState& registers) {
 }
 
 void NetPart::open(std::uint32_t node, unsigned mtu) {
-  constexpr std::uint8_t kPowerOnWeight = 4;
-  VlArbTables arbitration;
-  for (std::uint8_t vl = 0; vl < state.vls; ++vl) arbitration.low[vl] = {Vl{vl}, kPowerOnWeight};
+  constexpr std::uint8_t kAllDataVls = 5;  // the code of VL0 to VL14
+  NodeState power_on;
+  power_on.ports.resize(1);
+  power_on.options.vl_cap = kAllDataVls;
+  power_on.options.vl_arb_cap = static_cast<std::uint8_t>(data_vls(kAllDataVls));
+  const VlArbTables arbitration = power_on.read_vl_arb(PortNum{0});
   state.nodes[node].on = true;
   for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
     const PortAt port = state.wiring.port_of(node, number);

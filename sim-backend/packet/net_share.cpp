@@ -54,6 +54,7 @@ class ByteCopy {
 /// What others read of a partition while it stands still.
 void pass_part(PartState& part, Picos& due, ByteCopy& copy) {
   copy.pass(part.stats);
+  copy.pass(part.full);
   copy.pass(due);
   copy.pass_all(part.packets);
   for (std::uint32_t node = 0; node < part.nodes.size(); ++node) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim-backend/packet/credits.h"
+#include "smd/base/check.h"
 
 namespace smd::sim {
 namespace {
@@ -31,14 +32,10 @@ NetState::NetState(const Wiring& wiring, const PacketOptions& options)
           static_cast<std::uint16_t>(on_switch ? sw.output_buffer_bytes / kBlockBytes : 0);
     }
   }
-  const AdapterModel& adapters = options.adapters;
-  if (adapters.waiting != SourceQueues::Shared && adapters.waiting != SourceQueues::Pool) {
-    queues_per_vl = adapters.waiting == SourceQueues::Hashed
-                        ? adapters.queues
-                        : std::max<std::uint32_t>(1, static_cast<std::uint32_t>(hosts.size()));
-    source_queues.resize(hosts.size() * options.vls * queues_per_vl);
-  }
-  if (adapters.static_rate) allowed.assign(hosts.size() * hosts.size(), 0);
+  SMD_CHECK(check_queues(options, hosts.size()).empty(), "source queues have numbers of 32 bits");
+  queues_per_vl = static_cast<std::uint32_t>(count_queues(options.adapters, hosts.size()));
+  if (queues_per_vl > 1) source_queues.resize(hosts.size() * options.vls * queues_per_vl);
+  if (options.adapters.static_rate) allowed.assign(hosts.size() * hosts.size(), 0);
 }
 
 }  // namespace smd::sim

@@ -164,6 +164,10 @@ void PacketNet::run_until(Picos until) {
   impl_->share_parts();
 }
 
+bool PacketNet::is_full() const {
+  return std::ranges::any_of(impl_->parts_, [](const auto& part) { return part->state.full; });
+}
+
 bool PacketNet::run_one() {
   SMD_CHECK(!impl_->is_split(), "one event at a time needs one partition");
   return impl_->parts_[0]->run_one();
@@ -298,21 +302,28 @@ std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_de
 std::string PacketNet::audit() const { return impl_->audit(); }
 
 NetMemory PacketNet::memory_use() const {
-  const auto of = [](const auto& values) {
-    return values.capacity() * sizeof(typename std::decay_t<decltype(values)>::value_type);
+  NetMemory out;
+  const auto of = [&out](const auto& values) {
+    constexpr std::size_t kEach = sizeof(typename std::decay_t<decltype(values)>::value_type);
+    out.spare += (values.capacity() - values.size()) * kEach;
+    return values.size() * kEach;
   };
   const NetState& state = impl_->state_;
   const Wiring& wires = impl_->wiring_;
-  NetMemory out{.nodes = of(state.nodes) + of(wires.first_port) + of(wires.is_switch) +
-                         of(wires.num_ports) + of(impl_->part_of_node_) + of(state.lid_owner),
-                .ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of),
-                .lanes = of(state.outs) + of(state.ins),
-                .hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) +
-                         of(state.allowed) + of(state.feedback) + of(wires.host_port)};
+  out.nodes = of(state.nodes) + of(wires.first_port) + of(wires.is_switch) + of(wires.num_ports) +
+              of(impl_->part_of_node_);
+  out.ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of);
+  out.lanes = of(state.outs) + of(state.ins);
+  out.hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) + of(state.allowed) +
+              of(state.feedback) + of(wires.host_port);
+  out.fixed = of(state.lid_owner);
   for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
   for (const auto& part : impl_->parts_) {
     out.packets += of(part->state.packets) + of(part->state.origins);
-    out.events += part->state.queue.memory();
+    const EventWheel& queue = part->state.queue;
+    out.events += queue.memory_used();
+    out.fixed += EventWheel::kFixedMemory;
+    out.spare += queue.memory() - queue.memory_used() - EventWheel::kFixedMemory;
   }
   return out;
 }

@@ -72,7 +72,7 @@ struct VlOccupancy {
   unsigned credit = 0;  // what may be sent to the far end
 };
 
-/// Bytes of a net's state, by what they are for.
+/// Bytes of a net's state, by what they are for: what is in use.
 struct NetMemory {
   std::size_t nodes = 0;    // tables
   std::size_t ports = 0;    // and their cables
@@ -80,16 +80,21 @@ struct NetMemory {
   std::size_t hosts = 0;    // and their queues
   std::size_t packets = 0;  // as many as there were at once
   std::size_t events = 0;   // likewise
+  std::size_t fixed = 0;    // in a net of any size: who has which LID, buckets of the wheels
+  std::size_t spare = 0;    // in use for nothing: arrays double when they are full
 
-  [[nodiscard]] std::size_t total() const {
+  /// What grows with the net.
+  [[nodiscard]] std::size_t grown() const {
     return nodes + ports + lanes + hosts + packets + events;
   }
+
+  [[nodiscard]] std::size_t total() const { return grown() + fixed + spare; }
 };
 
 class PacketNet final : public DataNet {
  public:
-  /// Requires: check_spec(spec), check_options(options) and check_partitions(spec, options) are
-  /// empty. All ports are Down.
+  /// Requires: check_spec(spec), check_options(options), check_queues(options, hosts) and
+  /// check_partitions(spec, options) are empty. All ports are Down.
   PacketNet(const FabricSpec& spec, const PacketOptions& options);
   ~PacketNet() override;
   PacketNet(const PacketNet&) = delete;
@@ -142,6 +147,10 @@ class PacketNet final : public DataNet {
 
   /// Runs everything due up to `until`; the clock then shows `until`.
   void run_until(Picos until) override;
+
+  /// A partition had more than options().most_packets: it has stood still since, and nothing that
+  /// this net tells is right any more.
+  [[nodiscard]] bool is_full() const;
 
   /// Runs one event; false when there is none. Requires: one partition.
   bool run_one();

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "sim-backend/packet/credits.h"
 
 namespace smd::sim {
@@ -143,8 +145,35 @@ std::string check_options(const PacketOptions& options) {
     return "copies leave together into output buffers alone: switch.output_buffers = true, or "
            "switch.copies = \"in-turn\"";
   }
+  if (options.most_packets < 1 || options.most_packets > kMostPackets) {
+    return fmt::format("a partition has 1 to {} packets at once", kMostPackets);
+  }
   if (options.adapters.queues < 1) return "packets are hashed to at least one queue";
   return {};
+}
+
+std::uint64_t count_queues(const AdapterModel& adapters, std::uint64_t hosts) {
+  switch (adapters.waiting) {
+    case SourceQueues::Shared:
+    case SourceQueues::Pool:
+      return 1;
+    case SourceQueues::Hashed:
+      return adapters.queues;
+    case SourceQueues::PerDestination:
+      break;
+  }
+  return std::max<std::uint64_t>(1, hosts);
+}
+
+std::string check_queues(const PacketOptions& options, std::uint64_t hosts) {
+  constexpr std::uint64_t kMost = UINT32_MAX;
+  const std::uint64_t queues = count_queues(options.adapters, hosts);
+  if (queues == 1 || hosts * options.vls <= kMost / queues) return {};
+  return fmt::format("{} hosts of {} VLs with {} queues each: {} queues at most in all",
+                     hosts,
+                     options.vls,
+                     queues,
+                     kMost);
 }
 
 }  // namespace smd::sim

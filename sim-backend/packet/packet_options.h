@@ -71,6 +71,9 @@ struct LinkModel {
   Picos byte_time = 0;  // of every link; 0: as fast as the cable is
 };
 
+/// What events can name, but for a few that one event makes more.
+inline constexpr std::uint32_t kMostPackets = (1u << 25) - 1024;
+
 struct PacketOptions {
   SwitchModel switches;
   AdapterModel adapters;
@@ -79,8 +82,11 @@ struct PacketOptions {
   /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
   bool lifetimes = false;
   std::uint64_t seed = 1;
-  // Results do not depend on these.
-  unsigned partitions = 1;                         // see partition_split.h
+  // Results do not depend on these, as long as a run comes to its end.
+  unsigned partitions = 1;  // see partition_split.h
+  /// Of a partition, waiting at their sources or under way; with more the run ends: is_full(). Up
+  /// to kMostPackets.
+  std::uint32_t most_packets = kMostPackets;
   std::size_t cache_bytes = std::size_t{2} << 20;  // a core's own; see net_ahead.cpp
 
   /// The evaluation of subnet management changes: 1x SDR, 4 KiB buffers, demultiplexed.
@@ -105,5 +111,12 @@ struct PacketOptions {
 
 /// What is wrong with them; empty when all is well.
 [[nodiscard]] std::string check_options(const PacketOptions& options);
+
+/// Queues of a source for each VL.
+[[nodiscard]] std::uint64_t count_queues(const AdapterModel& adapters, std::uint64_t hosts);
+
+/// Why the sources of so many hosts have more queues than can be numbered; empty when they have
+/// not.
+[[nodiscard]] std::string check_queues(const PacketOptions& options, std::uint64_t hosts);
 
 }  // namespace smd::sim

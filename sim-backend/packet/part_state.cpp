@@ -10,6 +10,7 @@
 namespace smd::sim {
 
 static_assert(kMostNetworkPorts <= kPortMask, "every network that can be drawn can be run");
+static_assert(kMostPackets < kPacketMask);
 static_assert(kPacketMask == (std::uint64_t{1} << kSequenceShift) - 1 &&
               kSequenceMask == (std::uint64_t{1} << (kPortShift - kSequenceShift)) - 1 &&
               kPortMask == (std::uint64_t{1} << (kStepShift - kPortShift)) - 1 &&
@@ -49,17 +50,12 @@ PartState::PartState(PacketNet& net,
 }
 
 void PartState::push(Picos at, NetStep step, std::uint32_t index, std::uint32_t argument) {
-  queue.push({at,
-              std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
-                  std::uint64_t{index} << kIndexShift | argument});
+  queue.push({at, name_event(step, index, argument)});
 }
 
 void PartState::push_packet(
     Picos at, NetStep step, PortAt port, std::uint16_t sequence, PacketAt packet) {
-  queue.push({at,
-              std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
-                  std::uint64_t{port} << kPortShift | (sequence & kSequenceMask) << kSequenceShift |
-                  packet});
+  queue.push({at, name_packet_event(step, port, sequence, packet)});
 }
 
 void PartState::post(std::uint32_t node, const Crossing& crossing) {
@@ -90,6 +86,7 @@ void PartState::take_in() {
   for (PartitionLink* link : incoming) {
     if (link == nullptr) continue;
     for (const Crossing& crossing : link->take()) {
+      if (full) break;
       if (crossing.step != NetStep::Arrive && crossing.step != NetStep::Deliver) {
         push(crossing.at, crossing.step, crossing.index, crossing.argument);
         continue;
@@ -110,7 +107,11 @@ PacketAt PartState::take_packet() {
   if (free_packets == kNowhere) {
     packets.emplace_back();
     origins.emplace_back();
-    SMD_CHECK(packets.size() <= kPacketMask, "more packets in flight than events can name");
+    if (packets.size() > options.most_packets) {
+      full = true;
+      horizon = 0;
+    }
+    SMD_CHECK(packets.size() <= kPacketMask, "an event that makes a thousand packets");
     return static_cast<PacketAt>(packets.size() - 1);
   }
   const PacketAt at = free_packets;

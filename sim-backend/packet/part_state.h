@@ -25,6 +25,21 @@ inline constexpr unsigned kSequenceShift = 25;
 inline constexpr std::uint64_t kSequenceMask = (1u << 12) - 1;
 inline constexpr std::uint32_t kPacketMask = (1u << 25) - 1;  // and 30 million when all is full
 
+[[nodiscard]] constexpr std::uint64_t name_event(NetStep step,
+                                                 std::uint32_t index,
+                                                 std::uint32_t argument) {
+  return std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
+         std::uint64_t{index} << kIndexShift | argument;
+}
+
+[[nodiscard]] constexpr std::uint64_t name_packet_event(NetStep step,
+                                                        PortAt port,
+                                                        std::uint16_t sequence,
+                                                        PacketAt packet) {
+  return std::uint64_t{static_cast<std::uint8_t>(step)} << kStepShift |
+         std::uint64_t{port} << kPortShift | (sequence & kSequenceMask) << kSequenceShift | packet;
+}
+
 [[nodiscard]] constexpr NetStep step_of(const Event& event) {
   return static_cast<NetStep>(event.what >> kStepShift);
 }
@@ -83,7 +98,7 @@ struct PartState {
     return packet.dlid == kByHostNumber ? packet.to : lid_owner[packet.dlid];
   }
 
-  // Packets.
+  // Packets. When there are options.most_packets of them nothing moves any more.
   PacketAt take_packet();
   void free_packet(PacketAt at);
 
@@ -103,6 +118,8 @@ struct PartState {
   Picos longest_link = 0;   // its propagation
   Picos input_latency = 0;  // from a head's arrival until it may ask for the crossbar
   Picos now = 0;
+  Picos horizon = 0;  // what is due from here on is not run now
+  bool full = false;  // more packets than it can have: then it stands still
   EventWheel queue;
   std::span<NetNode> nodes;
   std::span<NetPort> ports;

@@ -61,6 +61,16 @@ void find_most_blocked(const PacketNet& net, const FabricSpec& spec, PointResult
   }
 }
 
+std::string print_full(const PacketNet& net, const PointResult& point) {
+  return fmt::format(
+      "load {:g} seed {}: ended before {:.3f} us with more than {} packets of a partition under "
+      "way or waiting at their sources: adapter.most_waiting, a lower load or more --partitions",
+      point.load,
+      point.seed,
+      static_cast<double>(net.now()) / static_cast<double>(kMicro),
+      net.options().most_packets);
+}
+
 void measure_shares(const std::vector<double>& bytes, PointResult& out) {
   std::vector<double> shares;
   std::ranges::copy_if(bytes, std::back_inserter(shares), [](double b) { return b > 0; });
@@ -89,9 +99,11 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   out.spec_ = std::move(network->spec);
   out.is_subnet_ = network->is_subnet;
   if (!out.is_subnet_) {
-    if (const std::string why = check_without_subnet(s); !why.empty()) {
-      return fault(s.file, s.fabric_line, why);
+    if (Faults faults = check_without_subnet(s); !faults.empty()) {
+      return tl::unexpected(std::move(faults));
     }
+    out.scenario_.traffic.sl_choice = SlChoice::Fixed;  // the one that all have there
+    out.scenario_.traffic.sl = 0;
   }
   if (const std::string why = out.check_split(); !why.empty()) {
     return fault(s.file, s.fabric_line, why);
@@ -115,6 +127,10 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   }
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
+  }
+  if (const std::string why = check_queues(s.packet, out.fabric_.host_lids.size()); !why.empty()) {
+    const int line = std::max(s.line_of("adapter.queues"), s.line_of("adapter.hashed_queues"));
+    return fault(s.file, line > 0 ? line : s.fabric_line, why);
   }
   auto groups =
       program_groups(out.spec_, s.groups, s.multicast_trees, s.program.vls, s.file, out.fabric_);
@@ -290,7 +306,7 @@ void sum_up(const PacketNet& net,
   out.simulated = net.now();
   out.stats = net.stats();
   out.memory = net.memory_use();
-  out.audit = net.audit();
+  out.audit = net.is_full() ? print_full(net, out) : net.audit();
   measure_shares(bytes, out);
   find_most_blocked(net, spec, out);
 }
@@ -302,7 +318,7 @@ bool PointResult::recovered() const {
 }
 
 SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
-  if (scenario_.traffic.sl_choice != SlChoice::Path || !is_subnet_) return {};
+  if (scenario_.traffic.sl_choice != SlChoice::Path) return {};
   return [this](HostNum from, HostNum to, std::uint32_t offset) -> std::uint8_t {
     const PathSls& sls = fabric_.routing.path_sls;
     const auto lid = static_cast<std::uint16_t>(fabric_.host_lids[to].value() + offset);
@@ -438,14 +454,23 @@ PointResult PreparedScenario::run(double load,
   };
   if (traffic.is_closed()) {
     out.steady = run_to_end(
-        net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
+        net,
+        meter,
+        scenario_.measure,
+        step,
+        [&] { return traffic.finished() || net.is_full(); },
+        control);
     out.complete = traffic.finished();
     out.completed_at = traffic.completed_at();
   } else {
-    out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&control](double share) {
+    out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&](double share) {
       control.progress(share);
-      return !control.stop();
+      return !control.stop() && !net.is_full();
     });
+  }
+  if (net.is_full()) {
+    out.steady.state = RunState::Saturated;
+    out.steady.deadlock.clear();  // what stands still there is the simulation
   }
   out.latency = read_latency(meter.latency());
   out.network_latency = read_latency(meter.network_latency());

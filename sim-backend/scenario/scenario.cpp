@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "sim-backend/scenario/scenario_keys.h"
 #include "smd/base/text.h"
@@ -207,7 +206,7 @@ class Reader {
     const OptionValue* value = find_value(*as<OptionTable>(*section), row.key);
     if (value == nullptr) return;
     const int line = value->line;
-    lines_[row.name()] = line;
+    out_.lines[row.name()] = line;
     if (row.section == "fabric" && row.key == "name") out_.fabric_line = line;
     if (row.section == "routes" && out_.routes_line == 0) out_.routes_line = line;
     if (row.section == "traffic" && out_.traffic_line == 0) out_.traffic_line = line;
@@ -216,10 +215,7 @@ class Reader {
     complain(line, fmt::format("{} must be {}", row.name(), row.range));
   }
 
-  [[nodiscard]] int line(const char* key) const {
-    const auto found = lines_.find(key);
-    return found == lines_.end() ? 0 : found->second;
-  }
+  [[nodiscard]] int line(std::string_view key) const { return out_.line_of(key); }
 
   /// Keys of the model that this one is not.
   void check_model() {
@@ -251,7 +247,7 @@ class Reader {
                                                                   "traffic.lid",
                                                                   "traffic.sl"};
     const bool worms = out_.model == NetModel::Worms;
-    for (const auto& [name, at] : lines_) {
+    for (const auto& [name, at] : out_.lines) {
       const std::string section = name.substr(0, name.find('.'));
       const bool of_worms = section == "worm" || section == "nic" ||
                             std::ranges::find(kWormKeys, name) != kWormKeys.end();
@@ -326,7 +322,7 @@ class Reader {
                             "share",
                             "margin"}) {
       const std::string name = fmt::format("routes.{}", key);
-      if (const int at = line(name.c_str()); at > 0)
+      if (const int at = line(name); at > 0)
         complain(at, name + " is of source routes, not of routes.algorithm; leave it out");
     }
     if (!out_.faults.empty()) {
@@ -469,7 +465,7 @@ class Reader {
                             "ccti_min",
                             "per_sl"}) {
       const std::string name = fmt::format("congestion.{}", key);
-      if (const int at = line(name.c_str()); at > 0)
+      if (const int at = line(name); at > 0)
         complain(at, name + " is the manager's to set where there is a [[fault]]; leave it out");
     }
     const CongestionSpec& spec = out_.congestion;
@@ -482,7 +478,6 @@ class Reader {
   Scenario out_;
   Faults faults_;
   int manager_line_ = 0;
-  std::map<std::string, int> lines_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -93,6 +95,13 @@ struct Scenario {
   std::vector<GroupText> groups;  // of packets
   TreeShape multicast_trees = TreeShape::UpDown;
   std::vector<FaultText> faults;  // with any, the manager takes part; of worms there is none
+  std::map<std::string, int, std::less<>> lines;  // of the keys that the file has: "fabric.name"
+
+  /// 0: the file does not have it.
+  [[nodiscard]] int line_of(std::string_view key) const {
+    const auto found = lines.find(key);
+    return found == lines.end() ? 0 : found->second;
+  }
 
   [[nodiscard]] bool is_managed() const { return !faults.empty() && model == NetModel::Packets; }
 

@@ -8,8 +8,8 @@
 
 namespace smd::sim {
 
-/// Which key asks for LIDs, tables or a manager; empty where none does.
-[[nodiscard]] std::string check_without_subnet(const Scenario& scenario);
+/// Every key that asks for LIDs, tables or a manager, or means nothing without them.
+[[nodiscard]] Faults check_without_subnet(const Scenario& scenario);
 
 /// Where hosts are, as program_nodes() has it; no registers, no routes, no LIDs.
 [[nodiscard]] ProgrammedFabric list_hosts(const FabricSpec& spec);

@@ -113,7 +113,7 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
     }
     if (options_.sl_choice == SlChoice::Random) {
       sending.sl = static_cast<std::uint8_t>(source.rng.below(options_.sl + 1u));
-    } else if (options_.sl_choice == SlChoice::Path && path_sl_) {
+    } else if (options_.sl_choice == SlChoice::Path) {
       sending.sl = path_sl_(host, to, offset);
     }
     send_message(net, host, sending);

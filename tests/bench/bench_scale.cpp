@@ -1,8 +1,9 @@
 // What large networks under a rule take: bytes of state per host, by what they are for, and
 // processor time per packet-hop, from a thousand hosts to a million.
 //
-//   bench_scale [--fabric FABRIC] [--rule RULE] [--pattern NAME] …        one point, one line of
-//   JSON
+//   bench_scale [--fabric FABRIC] [--rule RULE] [--pattern NAME] …
+//
+// runs one point and prints one line of JSON.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -20,6 +21,8 @@
 
 namespace smd::sim {
 namespace {
+
+constexpr unsigned kMtu = 4096;
 
 struct ScaleOptions {
   std::string fabric = "dragonfly:a=8,c=4,h=4,beyond=1";
@@ -81,12 +84,22 @@ int run_scale(const ScaleOptions& with) {
   options.switches.turns_back = true;
   options.adapters.most_waiting = 8;
   options.partitions = with.partitions;
-  if (const std::string why = check_partitions(network->spec, options); !why.empty()) {
-    return refuse(why);
+  if (routes.looks_far() && with.partitions > 1) {
+    return refuse("--rule " + with.rule + " looks at other switches: it runs in 1 partition");
+  }
+  const HostNum hosts_in_all = routes.shape().hosts();
+  if (hosts_in_all < 2) return refuse("traffic needs a fabric with at least two hosts");
+  for (const std::string& why : {check_options(options),
+                                 check_queues(options, hosts_in_all),
+                                 check_partitions(network->spec, options)}) {
+    if (!why.empty()) return refuse(why);
   }
   const PatternRow* pattern = find_pattern(with.pattern);
   if (pattern == nullptr) return refuse("--pattern is none of traffic.pattern");
-  auto mix = pattern->build({.hosts = routes.shape().hosts(),
+  if (with.pattern == "local" || with.pattern == "combined") {
+    return refuse("--pattern " + with.pattern + " lists every host's neighbours");
+  }
+  auto mix = pattern->build({.hosts = hosts_in_all,
                              .groups = hosts_by_switch(list_hosts(network->spec)),
                              .near = {},
                              .dims = with.dims,
@@ -95,7 +108,7 @@ int run_scale(const ScaleOptions& with) {
   PacketNet net(network->spec, options);
   ThreadTeam team;
   net.set_team(&team);
-  net.open_all(4096);
+  net.open_all(kMtu);
   net.set_route_choice(&routes);
   std::vector<std::uint32_t> byte_time(net.host_count(), net.host_byte_time(0));
   SyntheticTraffic traffic({.load = with.load,
@@ -119,6 +132,12 @@ int run_scale(const ScaleOptions& with) {
   const auto hops = static_cast<double>(after.hops - before.hops);
   const auto hosts = static_cast<double>(net.host_count());
   const auto delivered = static_cast<double>(after.delivered - before.delivered);
+  if (net.is_full()) {
+    return refuse("more packets at once than a partition can have: a lower --load, or partitions");
+  }
+  if (after.hops == before.hops || after.delivered == 0) {
+    return refuse("no packet moved in the time measured: a longer --warm-up or --measured");
+  }
   const NetMemory memory = net.memory_use();
   fmt::print(
       "{{\"fabric\": \"{}\", \"rule\": \"{}\", \"pattern\": \"{}\", \"hosts\": {}, \"ports\": {}, "
@@ -127,7 +146,8 @@ int run_scale(const ScaleOptions& with) {
       "\"ns_per_hop\": {:.0f}, \"setup_s\": {:.1f}, \"setup_cpu_s\": {:.1f}, \"run_s\": {:.1f}, "
       "\"run_cpu_s\": {:.1f}, \"measured_s\": {:.1f}, \"bytes_per_host\": {:.0f}, "
       "\"nodes\": {:.0f}, \"port_bytes\": {:.0f}, \"lanes\": {:.0f}, \"host_bytes\": {:.0f}, "
-      "\"packets\": {:.0f}, \"events\": {:.0f}, \"peak_mb\": {:.0f}, \"hash\": \"{:016x}\"}}\n",
+      "\"packets\": {:.0f}, \"events\": {:.0f}, \"fixed\": {:.0f}, \"spare\": {:.0f}, \"peak_mb\": "
+      "{:.0f}, \"hash\": \"{:016x}\"}}\n",
       with.fabric,
       with.rule,
       with.pattern,
@@ -154,6 +174,8 @@ int run_scale(const ScaleOptions& with) {
       static_cast<double>(memory.hosts) / hosts,
       static_cast<double>(memory.packets) / hosts,
       static_cast<double>(memory.events) / hosts,
+      static_cast<double>(memory.fixed) / hosts,
+      static_cast<double>(memory.spare) / hosts,
       peak_mb(),
       after.digest);
   if (const std::string why = net.audit(); !why.empty()) return refuse("audit: " + why);
@@ -171,8 +193,10 @@ int main(int argc, char** argv) {
   line.option("--pattern", with.pattern, "Of traffic.pattern").show_default();
   line.option("--group", with.group, "Switches of a dragonfly's group").show_default();
   line.option("--dims", with.dims, "Sides of a butterfly");
-  line.option("--load", with.load, "Of the hosts' links").show_default();
-  line.option("--payload", with.payload, "Bytes of a packet").show_default();
+  line.option("--load", with.load, "Of the hosts' links").positive().show_default();
+  line.option("--payload", with.payload, "Bytes of a packet")
+      .range(0u, smd::sim::kMtu)
+      .show_default();
   line.option("--warm-up", with.warm_up, "us").show_default();
   line.option("--measured", with.measured, "us").show_default();
   line.option("--partitions", with.partitions, "A thread each")

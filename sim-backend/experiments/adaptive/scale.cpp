@@ -21,14 +21,15 @@ constexpr ClaimSpec kScaleClaims[] = {
     {.id = "E12-memory",
      .text =
          "a host of a network of any size takes at most 8 kB, with its share of switches, cables "
-         "and packets",
+         "and packets, and with what arrays have to spare",
      .source = "ours, for Benito 2014, figure 2.2",
      .must_hold = true,
      .measured = "{most:.0f} bytes at most",
      .expected = "at most 8000 bytes"},
     {.id = "E12-growth",
      .text =
-         "and no more of it than a host of the smallest network under the same rule and traffic",
+         "and what is in use of it, but for what a net of any size has, is no more than of a host "
+         "of the smallest network under the same rule and traffic",
      .source = "ours",
      .measured = "{most:.3f} times at most",
      .expected = "at most 1.1 times"},
@@ -93,6 +94,8 @@ struct ScaleResult {
   PointResult point;
 
   [[nodiscard]] double bytes() const { return per_host(point.memory.total()); }
+
+  [[nodiscard]] double grown_bytes() const { return per_host(point.memory.grown()); }
 
   [[nodiscard]] double per_host(std::size_t bytes) const {
     return static_cast<double>(bytes) / static_cast<double>(hosts);
@@ -187,6 +190,8 @@ Result<Findings> run_scale(const ExperimentOptions& options) {
                  {"ports", found.ports},
                  {"vls", found.vls},
                  {"bytes_per_host", found.bytes()},
+                 {"in_use", found.grown_bytes()},
+                 {"in_any_net", found.per_host(bytes.fixed)},
                  {"of_ports", found.per_host(bytes.ports)},
                  {"of_lanes", found.per_host(bytes.lanes)},
                  {"of_packets_and_events", found.per_host(bytes.packets + bytes.events)},
@@ -213,7 +218,7 @@ Result<Findings> run_scale(const ExperimentOptions& options) {
                              }) -
         points.begin());
     if (smallest == i) continue;
-    growth.add(found.bytes() / (*results)[smallest].bytes());
+    growth.add(found.grown_bytes() / (*results)[smallest].grown_bytes());
     // Sources that are held back look again and again without a hop.
     if (of.is_adverse) continue;
     events.add(found.events_per_hop() / (*results)[smallest].events_per_hop());

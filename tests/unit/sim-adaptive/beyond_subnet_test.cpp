@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 
 #include "sim-backend/scenario/run.h"
+#include "sim-backend/topology/drawing.h"
 #include "sim-backend/topology/network.h"
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct BeyondCase {
   const char* fabric;
@@ -21,8 +24,7 @@ struct BeyondCase {
 std::string text_of(const BeyondCase& of, const char* beyond) {
   return fmt::format(R"([fabric]
 name = "{}{}"
-engine = "updn"
-vls = 4
+{}vls = 4
 [routes]
 rule = "{}"
 {}
@@ -37,6 +39,7 @@ most_intervals = 2
 )",
                      of.fabric,
                      beyond,
+                     *beyond == '\0' ? "engine = \"updn\"\n" : "",
                      of.rule,
                      of.shape,
                      of.traffic);
@@ -86,42 +89,148 @@ TEST_P(BeyondSubnet, TellsTheSameInAnyPartitions) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, BeyondSubnet, testing::ValuesIn(kBeyondCases));
 
-/// What the scenario is refused with, on one line.
-std::string refusal_of(const std::string& text) {
+/// What the scenario is refused with: "LINE: WHY" for each fault.
+std::vector<std::string> refusals_of(const std::string& text) {
   auto scenario = parse_scenario(text, "s.toml");
   EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
-  if (!scenario) return "no scenario";
+  if (!scenario) return {"no scenario"};
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
-  if (prepared) return "taken";
-  EXPECT_EQ(prepared.error().size(), 1u);
-  return print_fault(prepared.error().front());
+  if (prepared) return {};
+  std::vector<std::string> out;
+  for (const Fault& fault : prepared.error()) {
+    EXPECT_EQ(fault.where, "s.toml");
+    out.push_back(fmt::format("{}: {}", fault.line, fault.message));
+  }
+  return out;
 }
 
-TEST(BeyondSubnetScenario, WhatNeedsASubnetIsRefusedInOneLine) {
+struct RefusedKey {
+  const char* fabric = "";  // lines of [fabric], from line 3 on
+  const char* sections;     // after [routes], which has four lines
+  const char* why;          // with its line
+};
+
+class BeyondSubnetKeys : public testing::TestWithParam<RefusedKey> {};
+
+TEST_P(BeyondSubnetKeys, WhatNeedsASubnetIsRefusedWithItsLine) {
+  const RefusedKey& row = GetParam();
+  const std::string text = fmt::format(
+      "[fabric]\nname = \"hamming:dims=4.4,hosts=4,beyond=1\"\n{}"
+      "[routes]\nrule = \"min\"\ndims = [4, 4]\n{}",
+      row.fabric,
+      row.sections);
+  const std::string why(row.why);
+  const std::size_t colon = why.find(": ") + 2;
+  EXPECT_THAT(refusals_of(text),
+              ElementsAre(StartsWith(why.substr(0, colon) +
+                                     "beyond=1 is no subnet: " + why.substr(colon))));
+}
+
+constexpr RefusedKey kRefusedKeys[] = {
+    {"lmc = 1\n", "", "3: fabric.lmc needs LIDs"},
+    {"lifetimes = true\n", "", "3: fabric.lifetimes needs registers"},
+    {"engine = \"updm\"\n", "", "3: fabric.engine means nothing there"},
+    {"orientation = \"depth-first\"\n", "", "3: fabric.orientation means nothing there"},
+    {"non_minimal = \"valiant\"\n", "", "3: fabric.non_minimal means nothing there"},
+    {"preset = \"multistage\"\n",
+     "[switch]\ninput_buffer = 16384\noutput_buffer = 16384\n",
+     "3: adapter.queues = \"per-destination\" keeps"},
+    {"", "[congestion]\npreset = \"standard\"\n", "7: [congestion] answers by LID"},
+    {"", "[congestion]\nmarking = \"iba\"\n", "7: [congestion] answers by LID"},
+    {"", "[traffic]\ncollective = \"ring-all-reduce\"\n", "7: traffic.collective sends by LID"},
+    {"", "[traffic]\ntrace = \"t.txt\"\n", "7: traffic.trace sends by LID"},
+    {"", "[traffic]\npattern = \"local\"\n", "7: the patterns local and combined"},
+    {"", "[traffic]\npattern = \"combined\"\n", "7: the patterns local and combined"},
+    {"", "[traffic]\nload = 0.3\nlid = \"any\"\n", "8: traffic.lid needs LIDs"},
+    {"", "[traffic]\nsl = 0\n", "7: traffic.sl means nothing there"},
+    {"", "[traffic]\nsl = \"path\"\n", "7: traffic.sl means nothing there"},
+    {"", "[traffic]\nsl = \"random\"\n", "7: traffic.sl means nothing there"},
+    {"",
+     "[adapter]\nqueues = \"per-destination\"\n",
+     "7: adapter.queues = \"per-destination\" keeps something for each pair"},
+    {"", "[adapter]\nstatic_rate = true\n", "7: adapter.static_rate keeps something"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Keys, BeyondSubnetKeys, testing::ValuesIn(kRefusedKeys));
+
+TEST(BeyondSubnetScenario, NeedsARuleAndItsShape) {
   const std::string name = "[fabric]\nname = \"hamming:dims=4.4,hosts=4,beyond=1\"\n";
-  const std::string rule = "[routes]\nrule = \"min\"\n", shape = "dims = [4, 4]\n";
-  EXPECT_EQ(refusal_of(name + rule + shape), "taken");
+  const std::string no = "beyond=1 is no subnet: ";
+  EXPECT_THAT(refusals_of(name + "[routes]\nrule = \"min\"\ndims = [4, 4]\n"), ElementsAre());
+  const std::string rule = no + "routes.rule has to choose the ways, which no table holds";
+  EXPECT_THAT(refusals_of(name), ElementsAre("2: " + rule));
+  EXPECT_THAT(refusals_of(name + "[routes]\nrule = \"min\"\n"),
+              ElementsAre("4: " + no + "routes.dims or routes.group has to say the shape"));
+  EXPECT_THAT(refusals_of(name + "model = \"worms\"\n"),
+              ElementsAre("3: " + no + "fabric.model = \"worms\" needs a subnet"));
+  EXPECT_THAT(refusals_of(name + "[[group]]\nmembers = \"all\"\n"),
+              ElementsAre("2: " + rule, "4: " + no + "[[group]] needs tables of a subnet"));
+  EXPECT_THAT(refusals_of(name + "[[fault]]\nat_us = 50\nwhat = \"link-down\"\nwhere = "
+                                 "\"sw-0-0:5\"\n"),
+              ElementsAre("2: " + rule, StartsWith("3: " + no + "[[fault]] needs a manager")));
+}
 
-  struct Row {
-    std::string text, why;
-  };
+TEST(BeyondSubnetScenario, EveryFaultIsTold) {
+  EXPECT_THAT(
+      refusals_of("[fabric]\nname = \"hamming:dims=4.4,hosts=4,beyond=1\"\nlmc = 1\n"
+                  "[routes]\nrule = \"min\"\ndims = [4, 4]\n[adapter]\nstatic_rate = true\n"
+                  "[traffic]\nlid = \"any\"\npattern = \"combined\"\n"),
+      ElementsAre(StartsWith("3: "), StartsWith("8: "), StartsWith("10: "), StartsWith("11: ")));
+}
 
-  const Row rows[] = {
-      {name, "routes.rule has to choose the ways"},
-      {name + rule, "routes.dims or routes.group has to say the shape"},
-      {name + "lmc = 1\n" + rule + shape, "need LIDs"},
-      {name + "lifetimes = true\n" + rule + shape, "needs registers"},
-      {name + rule + shape + "[congestion]\npreset = \"standard\"\n", "[congestion] answers"},
-      {name + rule + shape + "[traffic]\ncollective = \"ring-all-reduce\"\n", "traffic.collective"},
-      {name + rule + shape + "[traffic]\npattern = \"local\"\n", "the patterns local and combined"},
-      {name + rule + shape + "[adapter]\nqueues = \"per-destination\"\n", "each pair of hosts"},
-      {name + "[[fault]]\nat_us = 50\nwhat = \"link-down\"\nwhere = \"sw-0-0:5\"\n",
-       "[[fault]] needs a manager"},
-  };
-  for (const Row& row : rows) {
-    EXPECT_THAT(refusal_of(row.text), HasSubstr("s.toml:2: beyond=1 is no subnet: ")) << row.text;
-    EXPECT_THAT(refusal_of(row.text), HasSubstr(row.why)) << row.text;
+TEST(BeyondSubnetScenario, SourceQueuesThatCannotBeNumberedAreRefused) {
+  // 80,000 hosts with 15 VLs and 4,096 queues each: 4.9 thousand million.
+  EXPECT_THAT(refusals_of("[fabric]\nname = \"hamming:dims=20.20,hosts=200,beyond=1\"\nvls = 15\n"
+                          "[routes]\nrule = \"min\"\ndims = [20, 20]\n"
+                          "[adapter]\nqueues = \"hashed\"\nhashed_queues = 4096\n"),
+              ElementsAre("9: 80000 hosts of 15 VLs with 4096 queues each: 4294967295 queues at "
+                          "most in all"));
+}
+
+/// One group's traffic over one cable: sources fill up.
+PointResult run_full(std::uint32_t most_packets, unsigned partitions) {
+  auto scenario = parse_scenario(
+      text_of({kElevenGroups, "group = 5", "min", "pattern = \"adv+1\"\ngroup = 5"}, ",beyond=1"),
+      "s.toml");
+  EXPECT_TRUE(scenario.has_value());
+  scenario->packet.partitions = partitions;
+  scenario->packet.most_packets = most_packets;
+  scenario->measure.plan.least_intervals = scenario->measure.plan.most_intervals = 1000;
+  scenario->measure.plan.interval = kMicro;
+  return PreparedScenario::prepare(std::move(*scenario))->run(1, 3);
+}
+
+TEST(BeyondSubnetScenario, APointOfTooManyPacketsEndsWithOneLine) {
+  for (const unsigned partitions : {1u, 2u, 4u}) {
+    const PointResult full = run_full(3000, partitions);
+    EXPECT_THAT(full.audit, StartsWith("load 1 seed 3: ended before "));
+    EXPECT_THAT(full.audit, HasSubstr("with more than 3000 packets of a partition"));
+    EXPECT_THAT(full.audit, HasSubstr("adapter.most_waiting"));
+    EXPECT_EQ(full.steady.state, RunState::Saturated) << partitions;
+    EXPECT_TRUE(full.steady.deadlock.empty());
+    EXPECT_LT(full.simulated, 1000 * kMicro) << "of the thousand intervals it runs a few";
+    EXPECT_EQ(run_full(3000, partitions).audit, full.audit);
   }
+}
+
+TEST(BeyondSubnetScenario, ALimitThatIsNotReachedChangesNothing) {
+  const std::string text = text_of(kBeyondCases[1], ",beyond=1");
+  auto scenario = parse_scenario(text, "s.toml");
+  ASSERT_TRUE(scenario.has_value());
+  scenario->packet.most_packets = 20'000;
+  const PointResult with = PreparedScenario::prepare(std::move(*scenario))->run(0.4, 3);
+  EXPECT_EQ(with.audit, "");
+  EXPECT_EQ(with.stats.digest, run_text(text).stats.digest);
+}
+
+TEST(BeyondSubnetScenario, MoreGroupsThanCablesAreRefusedBeforeRoomIsMade) {
+  const auto network = load_network("dragonfly:a=5,c=2,h=2,beyond=1");
+  ASSERT_TRUE(network.has_value());
+  const auto shape = Shape::find(network->spec, {.dims = {}, .group = 1});
+  ASSERT_FALSE(shape.has_value());
+  // 11 groups of 10 cables within, and 55 between them.
+  EXPECT_EQ(shape.error().context,
+            "groups of 1 switches each: 55 groups need 1485 cables, the fabric has 165");
 }
 
 TEST(BeyondSubnetFabric, IsTakenByNobodyWhoNeedsASubnet) {
@@ -140,11 +249,28 @@ TEST(BeyondSubnetFabric, IsAsLargeAsANetAndNoLarger) {
   ASSERT_TRUE(network.has_value());
   EXPECT_FALSE(network->is_subnet);
   EXPECT_EQ(network->spec.nodes.size(), 129u * 16 * 25);
-  const auto too_large = load_network("hamming:dims=255.255.255,hosts=1,trunk=1,beyond=1");
-  ASSERT_FALSE(too_large.has_value());
   const auto many = load_network("dragonfly:a=90,c=40,h=45,beyond=1");
   ASSERT_FALSE(many.has_value());
   EXPECT_THAT(print_fault(many.error()[0]), HasSubstr("a network has 8388607 ports at most"));
+  const auto wide = load_network("hamming:dims=255.255.255,hosts=1,trunk=1,beyond=1");
+  ASSERT_FALSE(wide.has_value());
+  EXPECT_THAT(print_fault(wide.error()[0]), HasSubstr("763 ports on one switch"));
+}
+
+TEST(BeyondSubnetFabric, HasAsManyPortsAsEventsName) {
+  // A switch of 46 ports has 47 with port 0: 47 * 178,481 = 2^23 - 1.
+  EXPECT_EQ(check_size({.switches = 178'481, .host_ports = 0, .radix = 46, .beyond = true}), "");
+  EXPECT_EQ(
+      check_size({.switches = 100, .host_ports = 8'388'607 - 4'700, .radix = 46, .beyond = true}),
+      "");
+  EXPECT_EQ(check_size({.switches = 178'481, .host_ports = 1, .radix = 46, .beyond = true}),
+            "178481 switches of 46 ports and 1 host ports: a network has 8388607 ports at most");
+  EXPECT_NE(
+      check_size({.switches = 100, .host_ports = 8'388'608 - 4'700, .radix = 46, .beyond = true}),
+      "");
+  EXPECT_NE(check_size({.switches = UINT64_MAX / 2, .host_ports = 1, .radix = 46, .beyond = true}),
+            "")
+      << "products that wrap";
 }
 
 TEST(BeyondSubnetNet, HostsAboveSixteenBitsAreTold) {

@@ -8,6 +8,7 @@
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/event_queue.h"
 #include "sim-backend/packet/packet_options.h"
+#include "sim-backend/packet/part_state.h"
 #include "sim-backend/packet/switch_tables.h"
 #include "sim-backend/packet/vl_arbiter.h"
 #include "smd/base/rng.h"
@@ -69,6 +70,91 @@ TEST(EventWheel, GivesBackThousandsOfOneInstantInOrder) {
     push(i % 2 == 0 ? now : now + kCycle);
   }
   EXPECT_EQ(wheel.size(), heap.size());
+}
+
+TEST(EventWheel, FindsItsWidthAtOnce) {
+  // 300,000 events two to the picosecond: buckets of 1,024 ps hold 2,048 of them, 128 times too
+  // many, and 2^4 ps is the least.
+  Rng rng(5);
+  EventWheel wheel;
+  EventHeap heap;
+  const Picos before = wheel.bucket_width();
+  constexpr std::uint64_t kEvents = 600'000;
+  for (std::uint64_t i = 0; i < kEvents; ++i) {
+    const Event event{static_cast<Picos>(rng.below(kEvents / 2)), i};
+    wheel.push(event);
+    heap.push(event);
+  }
+  std::vector<Picos> widths{before};
+  while (!heap.empty()) {
+    ASSERT_EQ(wheel.top(), heap.top()) << heap.size() << " are left";
+    wheel.pop();
+    heap.pop();
+    if (wheel.bucket_width() != widths.back()) widths.push_back(wheel.bucket_width());
+  }
+  EXPECT_TRUE(wheel.empty());
+  ASSERT_GE(widths.size(), 2u);
+  EXPECT_EQ(before, 1024);
+  EXPECT_EQ(widths[1], 16) << "not by halves, each after 262,144 events";
+}
+
+TEST(EventWheel, TellsWhatIsInUse) {
+  EventWheel wheel;
+  EXPECT_EQ(wheel.memory_used(), 0u);
+  EXPECT_GE(wheel.memory(), EventWheel::kFixedMemory);
+  for (Picos at = 0; at < 1000; ++at) wheel.push({at * 2048, 0});
+  EXPECT_EQ(wheel.memory_used(), 1000u * 128) << "a chunk of two cache lines for each bucket";
+  EXPECT_GE(wheel.memory(), EventWheel::kFixedMemory + wheel.memory_used());
+}
+
+TEST(EventNames, GiveBackPortAndPacketUpToTheLast) {
+  for (const PortAt port : {0u, 1u, kPortMask - 1, kPortMask}) {
+    for (const PacketAt packet : {0u, 1u, kPacketMask - 1, kPacketMask}) {
+      for (const unsigned sequence : {0u, 1u, 4095u, 4096u, 65535u}) {
+        const Event event{
+            0,
+            name_packet_event(
+                NetStep::Deliver, port, static_cast<std::uint16_t>(sequence), packet)};
+        EXPECT_EQ(step_of(event), NetStep::Deliver);
+        EXPECT_EQ(port_of(event), port);
+        EXPECT_EQ(packet_of(event), packet);
+      }
+    }
+  }
+  for (const std::uint32_t index : {0u, kPortMask, kIndexMask}) {
+    const Event event{0, name_event(NetStep::Wake, index, UINT32_MAX)};
+    EXPECT_EQ(step_of(event), NetStep::Wake);
+    EXPECT_EQ(index_of(event), index);
+    EXPECT_EQ(static_cast<std::uint32_t>(event.what), UINT32_MAX);
+  }
+}
+
+TEST(PacketOptionsCheck, NumbersOfSourceQueuesHave32Bits) {
+  PacketOptions options = PacketOptions::modern();
+  EXPECT_EQ(check_queues(options, UINT32_MAX), "");
+  options.adapters.waiting = SourceQueues::Hashed;
+  options.adapters.queues = 65'537;
+  EXPECT_EQ(check_queues(options, 65'535), "") << "2^32 - 1";
+  EXPECT_EQ(check_queues(options, 65'536),
+            "65536 hosts of 1 VLs with 65537 queues each: 4294967295 queues at most in all");
+  options.vls = 2;
+  EXPECT_NE(check_queues(options, 65'535), "");
+  options.adapters.waiting = SourceQueues::PerDestination;
+  EXPECT_EQ(check_queues(options, 46'340), "");
+  EXPECT_NE(check_queues(options, 46'341), "");
+  options.vls = 1;
+  EXPECT_EQ(check_queues(options, 65'535), "");
+  EXPECT_NE(check_queues(options, 65'536), "");
+}
+
+TEST(PacketOptionsCheck, AsManyPacketsAsEventsName) {
+  PacketOptions options = PacketOptions::modern();
+  options.most_packets = kMostPackets;
+  EXPECT_EQ(check_options(options), "");
+  options.most_packets = kMostPackets + 1;
+  EXPECT_EQ(check_options(options), "a partition has 1 to 33553408 packets at once");
+  options.most_packets = 0;
+  EXPECT_NE(check_options(options), "");
 }
 
 TEST(EventWheel, TakesWhatIsDueBeforeWhatItHasLookedAt) {
