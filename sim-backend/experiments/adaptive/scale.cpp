@@ -28,8 +28,9 @@ constexpr ClaimSpec kScaleClaims[] = {
      .expected = "at most 8000 bytes"},
     {.id = "E12-growth",
      .text =
-         "and what is in use of it, but for what a net of any size has, is no more than of a host "
-         "of the smallest network under the same rule and traffic",
+         "and what is in use of it, without events and what a net of any size has, is no more than "
+         "of a host of the smallest network under the same rule and traffic: of a butterfly 5 / "
+         "4.67 at most, as its ports",
      .source = "ours",
      .measured = "{most:.3f} times at most",
      .expected = "at most 1.1 times"},
@@ -95,7 +96,11 @@ struct ScaleResult {
 
   [[nodiscard]] double bytes() const { return per_host(point.memory.total()); }
 
-  [[nodiscard]] double grown_bytes() const { return per_host(point.memory.grown()); }
+  /// Events left out: their chunks are one to a bucket at least, so fewer of a host the more hosts
+  /// there are.
+  [[nodiscard]] double grown_bytes() const {
+    return per_host(point.memory.grown() - point.memory.events);
+  }
 
   [[nodiscard]] double per_host(std::size_t bytes) const {
     return static_cast<double>(bytes) / static_cast<double>(hosts);

@@ -299,6 +299,33 @@ TEST(BeyondSubnetNet, HostsAboveSixteenBitsAreTold) {
   EXPECT_EQ(net.audit(), "");
 }
 
+TEST(BeyondSubnetNet, TellsApartWhatGrowsWithIt) {
+  const auto memory_of = [](const std::string& call) {
+    const auto network = load_network(call);
+    EXPECT_TRUE(network.has_value());
+    PacketNet net(network->spec, PacketOptions::modern());
+    net.open_all(4096);
+    return net.memory_use();
+  };
+  const NetMemory small = memory_of("hamming:dims=4.4,hosts=4,beyond=1");
+  const NetMemory large = memory_of("hamming:dims=4.4,hosts=40,beyond=1");
+  // Whose each of 65,536 LIDs is, and 16,384 buckets.
+  EXPECT_EQ(small.fixed, 65'536u * 4 + 16'384u * 4);
+  EXPECT_EQ(large.fixed, small.fixed);
+  // 16 switches of 10 or 46 ports and port 0; an adapter's port has no other. 164 bytes each, of
+  // which a host's number is 4; one VL of 96.
+  EXPECT_EQ(small.ports % (16u * 11 + 64), 0u);
+  EXPECT_EQ(small.ports / (16u * 11 + 64), large.ports / (16u * 47 + 640));
+  EXPECT_EQ(small.lanes, (16u * 11 + 64) * 96);
+  EXPECT_EQ(large.lanes, (16u * 47 + 640) * 96);
+  EXPECT_EQ(small.hosts, 64u * 32);
+  EXPECT_EQ(large.hosts, 640u * 32);
+  EXPECT_EQ(small.packets, 0u);
+  EXPECT_EQ(small.events, 0u);
+  EXPECT_EQ(small.grown(), small.nodes + small.ports + small.lanes + small.hosts);
+  EXPECT_EQ(small.total(), small.grown() + small.fixed + small.spare);
+}
+
 TEST(BeyondSubnetNet, WithoutARuleNothingArrivesByNumber) {
   const auto network = load_network("hamming:dims=4.4,hosts=2,beyond=1");
   ASSERT_TRUE(network.has_value());
