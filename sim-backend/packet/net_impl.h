@@ -31,6 +31,9 @@ struct PacketNet::Impl {
   [[nodiscard]] bool is_here(unsigned part) const;
   [[nodiscard]] Picos next_due() const;
 
+  /// Whether what is told to a node from outside reaches every process.
+  [[nodiscard]] bool takes_changes() const { return processes_ == nullptr || !started_; }
+
   // net_audit.cpp, net_deadlock.cpp
   [[nodiscard]] std::string audit() const;
   [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
@@ -60,6 +63,7 @@ struct PacketNet::Impl {
   ProcessTeam* processes_ = nullptr;  // the same, where they are several processes'
   std::vector<Picos> due_elsewhere_;  // then: when the next event of a partition is due
   bool started_ = false;
+  bool runs_ = false;     // inside run_until()
   mutable NetStats sum_;  // of all partitions
 };
 

@@ -83,6 +83,7 @@ PacketNet::PacketNet(const FabricSpec& spec, const PacketOptions& options)
 PacketNet::~PacketNet() = default;
 
 void PacketNet::load(std::uint32_t node, const NodeState& registers) {
+  SMD_CHECK(impl_->takes_changes(), "registers change before several processes start");
   impl_->part_of(node).load(node, registers);
 }
 
@@ -91,7 +92,10 @@ void PacketNet::open_all(unsigned mtu) {
   for (std::uint32_t node = 0; node < nodes; ++node) impl_->part_of(node).open(node, mtu);
 }
 
-void PacketNet::switch_off(std::uint32_t node) { impl_->part_of(node).switch_off(node); }
+void PacketNet::switch_off(std::uint32_t node) {
+  SMD_CHECK(impl_->takes_changes(), "registers change before several processes start");
+  impl_->part_of(node).switch_off(node);
+}
 
 void PacketNet::set_workload(Workload* workload) {
   for (const auto& part : impl_->parts_) part->state.workload = workload;
@@ -138,7 +142,10 @@ void PacketNet::set_switch_port_handler(SwitchPortHandler* handler) {
 }
 
 void PacketNet::send_from_switch(const SwitchSending& sending) {
-  smd::sim::send_from_switch(impl_->part_of(sending.node).state, sending);
+  PartState& part = impl_->part_of(sending.node).state;
+  SMD_CHECK(impl_->takes_changes() || (impl_->runs_ && impl_->is_here(part.number)),
+            "a switch of several processes sends while its partition runs");
+  smd::sim::send_from_switch(part, sending);
 }
 
 void PacketNet::start() {
@@ -149,10 +156,12 @@ void PacketNet::start() {
   for (HostNum host = 0; host < host_count(); ++host) {
     if (impl_->is_here(partition_of(host))) wake(host, workload->first(host));
   }
+  impl_->started_ = true;
   impl_->share_parts();
 }
 
 void PacketNet::run_until(Picos until) {
+  impl_->runs_ = true;
   if (!impl_->is_split()) {
     impl_->parts_[0]->run_before(until + 1);
   } else if (impl_->team_ == nullptr) {
@@ -161,6 +170,7 @@ void PacketNet::run_until(Picos until) {
     impl_->run_team(until);
   }
   for (const auto& part : impl_->parts_) part->state.now = std::max(part->state.now, until);
+  impl_->runs_ = false;
   impl_->share_parts();
 }
 

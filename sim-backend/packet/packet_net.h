@@ -102,11 +102,13 @@ class PacketNet final : public DataNet {
   /// Null: data for port 0 of a switch is discarded. Outlives the net.
   void set_switch_port_handler(SwitchPortHandler* handler);
 
-  /// What waits at port 0 takes no room of any buffer.
+  /// What waits at port 0 takes no room of any buffer. Requires: of several processes, after
+  /// start(), by the one whose partition has the switch, while it runs.
   void send_from_switch(const SwitchSending& sending);
 
   /// From now on the node works by these registers: tables, port states, VLs, MTUs. Packets on a
-  /// link that goes down are lost.
+  /// link that goes down are lost. Requires: before start() where several processes simulate the
+  /// net, here and in switch_off().
   void load(std::uint32_t node, const NodeState& registers);
 
   /// In place of load() for each node: no LIDs and no tables, every cabled port Active with this

@@ -215,6 +215,7 @@ TEST_F(SlurmCampaign, TheArrayJobOfThePageSurvivesTasksThatAreStopped) {
   if (!has_slurm()) {
     GTEST_SKIP() << "slurmctld, slurmd, slurm-client and munge are not installed";
   }
+  if (network.fault().empty()) network.add_address();
   if (!network.fault().empty()) GTEST_SKIP() << network.fault();
   ASSERT_THAT(OwnNetwork::interfaces(), testing::ElementsAre("lo"));
   ASSERT_EQ(site.start(), "");

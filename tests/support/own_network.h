@@ -38,14 +38,6 @@ class OwnNetwork {
     std::strcpy(loopback.ifr_name, "lo");
     loopback.ifr_flags = IFF_UP;
     if (::ioctl(fd, SIOCSIFFLAGS, &loopback) != 0) refuse("lo up");
-    // getaddrinfo() takes a machine without any other address for one without IPv4
-    // (AI_ADDRCONFIG), and Slurm's daemons then listen nowhere.
-    std::strcpy(loopback.ifr_name, "lo:1");
-    sockaddr_in other{};
-    other.sin_family = AF_INET;
-    other.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-    std::memcpy(&loopback.ifr_addr, &other, sizeof other);
-    if (::ioctl(fd, SIOCSIFADDR, &loopback) != 0) refuse("127.0.0.2");
     ::close(fd);
   }
 
@@ -56,6 +48,20 @@ class OwnNetwork {
   }
 
   OwnNetwork(const OwnNetwork&) = delete;
+
+  /// 127.0.0.2 as well. getaddrinfo() takes a machine that has 127.0.0.1 alone for one without IPv4
+  /// (AI_ADDRCONFIG), and Slurm's daemons then listen nowhere; mpirun takes no more than that.
+  void add_address() {
+    const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_in other{};
+    other.sin_family = AF_INET;
+    other.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+    ifreq loopback{};
+    std::strcpy(loopback.ifr_name, "lo:1");
+    std::memcpy(&loopback.ifr_addr, &other, sizeof other);
+    if (::ioctl(fd, SIOCSIFADDR, &loopback) != 0) refuse("127.0.0.2");
+    ::close(fd);
+  }
 
   /// Why there is none; empty where there is.
   [[nodiscard]] const std::string& fault() const { return fault_; }

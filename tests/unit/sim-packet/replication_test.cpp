@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <set>
 
+#include "sim-backend/kernel/process_team.h"
 #include "smd/base/rng.h"
 #include "tests/unit/sim-packet/rig.h"
 
@@ -343,6 +345,39 @@ TEST(SwitchPort, SendsByAPortOrToAGroup) {
   rig.net->run_until(2 * kSecond);
   ASSERT_EQ(script.arrivals.size(), 1u);
   EXPECT_EQ(script.arrivals[0].destination, 2u);
+}
+
+/// One of one: what several processes may do is the same.
+struct LoneProcess final : Processes {
+  [[nodiscard]] unsigned number() const override { return 0; }
+
+  [[nodiscard]] unsigned count() const override { return 1; }
+
+  void agree(std::span<std::int64_t>) override {}
+
+  void exchange(std::span<std::int64_t>, std::span<const Bytes>, std::span<Bytes>) override {}
+
+  void share(std::span<std::byte>, unsigned) override {}
+
+  [[noreturn]] void fail(const std::string&) override { std::abort(); }
+};
+
+TEST(SwitchPort, OfSeveralProcessesSendsWhileItRuns) {
+  LoneProcess process;
+  ProcessTeam team(process, 1);
+  PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2"), PacketOptions::thesis());
+  rig.net->set_processes(&team);
+  rig.reload();
+  Answering handler;
+  handler.to = rig.fabric.host_lids[1];
+  rig.net->set_switch_port_handler(&handler);
+  Script script({{.at = 0, .source = 0, .what = {.dlid = lid_of(rig, "S1"), .payload = 256}}});
+  rig.run(script);
+  EXPECT_EQ(script.arrivals.size(), 1u);
+  const SwitchSending later{.node = rig.node("S1"), .ready = kSecond, .packet = rig.to(1, 256)};
+  EXPECT_DEATH(rig.net->send_from_switch(later), "sends while its partition runs");
+  EXPECT_DEATH(rig.reload(), "before several processes start");
+  EXPECT_DEATH(rig.net->switch_off(rig.node("S1")), "before several processes start");
 }
 
 TEST(SwitchPort, WithoutAHandlerItIsNoEndOfAWay) {
