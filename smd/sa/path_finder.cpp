@@ -219,8 +219,8 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       level == nullptr ? std::vector<NumberRange>{} : level->p_keys);
   if (!key) return true;
   const Pair pair{source, target, *key, level};
-  const Offsets sources = find_offsets(source, only_source);
-  const Offsets targets = find_offsets(target, only_target);
+  const LidRange sources = find_offsets(source, only_source);
+  const LidRange targets = find_offsets(target, only_target);
   // Of two sets of paths the destination's LID says which one it is.
   const bool by_target =
       view_.routing().engine.starts_with(name_of_routes("", {.path_sets = true}));
@@ -236,7 +236,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
     if (add_path(pair, offset(lids.base[source], s), offset(lids.base[target], t), preference))
       ++found;
   };
-  const Offsets both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
+  const LidRange both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
   for (const unsigned i : order_offsets(pair, both)) add(i, i, 0);
   for (unsigned s = sources.begin; s < sources.end && found < request_.paths_per_pair; ++s) {
     for (unsigned t = targets.begin; t < targets.end; ++t) {
@@ -246,14 +246,14 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   return walked_ <= limits_.paths;
 }
 
-PathFinder::Offsets PathFinder::find_offsets(PortIdx port, Lid only) const {
+PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
   const LidMap& lids = view_.lids();
   if (only == kUnassignedLid) return {0, 1u << lids.lmc[port]};
   const unsigned own = static_cast<unsigned>(only.value() - lids.base[port].value());
   return {own, own + 1};
 }
 
-std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, Offsets among) {
+std::vector<unsigned> PathFinder::order_offsets(const Pair& pair, LidRange among) {
   if (among.begin >= among.end) return {};
   const unsigned count = among.end - among.begin;
   std::vector<unsigned> offsets(count);

@@ -133,17 +133,17 @@ class PathFinder {
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
 
-  /// Of LIDs from the base LID of their port on; `end` is not of them.
-  struct Offsets {
+  /// By offset from the first LID of their port; `end` is not among them.
+  struct LidRange {
     unsigned begin = 0;
     unsigned end = 0;
   };
 
   /// Of the one LID that was asked for, or of all.
-  [[nodiscard]] Offsets find_offsets(PortIdx port, Lid only) const;
+  [[nodiscard]] LidRange find_offsets(PortIdx port, Lid only) const;
 
   /// In the order in which their paths are answered.
-  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, Offsets among);
+  [[nodiscard]] std::vector<unsigned> order_offsets(const Pair& pair, LidRange among);
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
