@@ -221,8 +221,8 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       level == nullptr ? std::vector<NumberRange>{} : level->p_keys);
   if (!key) return true;
   const Pair pair{source, target, *key, level};
-  const Offsets sources = find_offsets(source, only_source);
-  const Offsets targets = find_offsets(target, only_target);
+  const LidRange sources = find_offsets(source, only_source);
+  const LidRange targets = find_offsets(target, only_target);
   const bool has_bits = level != nullptr && !level->path_bits.empty();
   // Of two sets of paths the destination's LID says which one it is.
   const bool by_target =
@@ -237,7 +237,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
     if (add_path(pair, offset(lids.base[source], s), offset(lids.base[target], t), preference))
       ++found;
   };
-  const Offsets both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
+  const LidRange both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
   order_offsets(pair, both);
   for (const unsigned i : order_) add(i, i, 0);
   for (unsigned i = both.begin; order_.empty() && i < both.end; ++i) add(i, i, 0);
@@ -249,7 +249,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   return walked_ <= limits_.paths;
 }
 
-PathFinder::Offsets PathFinder::find_offsets(PortIdx port, Lid only) const {
+PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
   const LidMap& lids = view_.lids();
   if (only == kUnassignedLid) return {0, 1u << lids.lmc[port]};
   const unsigned own = static_cast<unsigned>(only.value() - lids.base[port].value());
@@ -259,7 +259,7 @@ PathFinder::Offsets PathFinder::find_offsets(PortIdx port, Lid only) const {
 /// Into `order_`; nothing where they come as they ascend. Of paths that cost the same the first
 /// comes first, so where the first LIDs' path costs no more than any other can, the others are not
 /// walked.
-void PathFinder::order_offsets(const Pair& pair, Offsets among) {
+void PathFinder::order_offsets(const Pair& pair, LidRange among) {
   order_.clear();
   PathOrder* const order = view_.parts().path_order;
   // Where there are several they begin with the first.

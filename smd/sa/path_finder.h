@@ -133,16 +133,16 @@ class PathFinder {
   [[nodiscard]] std::optional<std::uint8_t> choose_sl(const Pair& pair,
                                                       const PathFacts& path) const;
 
-  /// Of LIDs from the base LID of their port on; `end` is not of them.
-  struct Offsets {
+  /// By offset from the first LID of their port; `end` is not among them.
+  struct LidRange {
     unsigned begin = 0;
     unsigned end = 0;
   };
 
   /// Of the one LID that was asked for, or of all.
-  [[nodiscard]] Offsets find_offsets(PortIdx port, Lid only) const;
+  [[nodiscard]] LidRange find_offsets(PortIdx port, Lid only) const;
 
-  void order_offsets(const Pair& pair, Offsets among);
+  void order_offsets(const Pair& pair, LidRange among);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
   [[nodiscard]] bool names_both_ends() const;
 

@@ -51,7 +51,7 @@ std::set<unsigned> find_vls(const Fabric& fabric,
     for (std::size_t value = 1; value < own.owner.size(); ++value) {
       if (own.owner[value] == kNone<PortIdx>) continue;
       const Lid lid{static_cast<std::uint16_t>(value)};
-      const unsigned sl = tables.path_sls.sl(from, lid);
+      const unsigned sl = tables.path_sls.empty() ? 0u : tables.path_sls.sl(from, lid);
       PortNum in{0};
       SwitchIdx sw = from;
       for (std::size_t steps = 0; steps <= fabric.switch_count(); ++steps) {
