@@ -16,7 +16,7 @@
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::test {
-namespace {
+namespace path_watch_test {
 
 using namespace std::chrono_literals;
 using sa::kNoContention;
@@ -401,5 +401,5 @@ TEST(Contention, IsWhatALinkTakesAgainstWhatItNeeds) {
   EXPECT_EQ(settle_contention(100, 100u), 100u);
 }
 
-}  // namespace
+}  // namespace path_watch_test
 }  // namespace smd::test
