@@ -443,11 +443,12 @@ TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
               ElementsAre("smd.toml:2:13: sm.path_sets takes VLs for each set of paths; "
                           "port.max_operational_vls of 2 or more"));
   for (const char* const mode : {"basic", "improved", "certified+fera"}) {
-    EXPECT_THAT(with(kRight, fmt::format("lmc = 1\nengine = \"lash\"\nmode = \"{}\"\n", mode)),
-                ElementsAre(fmt::format("smd.toml:2: sm.path_sets and sm.mode {}, whose routes are "
-                                        "not by sm.engine; certified, or words without fera, pira "
-                                        "and pira-fera",
-                                        mode)));
+    EXPECT_THAT(
+        with(kRight, fmt::format("lmc = 1\nengine = \"lash\"\nmode = \"{}\"\n", mode)),
+        ElementsAre(fmt::format("smd.toml:2:13: sm.path_sets and sm.mode {}, whose routes are "
+                                "not by sm.engine; certified, or words without fera, pira "
+                                "and pira-fera",
+                                mode)));
   }
   EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"lash\"\nmode = \"certified\"\n"),
               ::testing::IsEmpty());
