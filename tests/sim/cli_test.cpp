@@ -385,10 +385,9 @@ TEST(DryRun, AnEngineWithCreditLoopsFails) {
 
 TEST(BadCommandLine, IsHeldToTheRulesOfTheFile) {
   const Written conf("smd.toml", "sm.path_sets=['updn','shortest']\nsm.lmc=1\nsm.engine='lash'\n");
-  for (const char* const word : {"--engine=updn", "--mode=basic"}) {
+  for (const char* const word : {"--engine=updn", "--mode=basic"})
     expect_fault(smd({"dry-run", "-c", conf.path(), "--fabric", "torus:dims=3.3", word}),
                  {"sm.path_sets and sm."});
-  }
 }
 
 TEST(BadCommandLine, IsCode2WithAClearLine) {
