@@ -46,10 +46,10 @@ constexpr std::array<Phase, 7> kPhases{{
     {"at rest, by GID, 64 in flight", AskBy::Gid, 64, Meanwhile::Nothing},
     {"at rest, by GID, 1 in flight", AskBy::Gid, 1, Meanwhile::Nothing},
     {"at rest, by LID, 64 in flight", AskBy::Lid, 64, Meanwhile::Nothing},
-    {"sweeping, by GID, 64 in flight", AskBy::Gid, 64, Meanwhile::Sweeps},
-    {"sweeping, by GID, 1 in flight", AskBy::Gid, 1, Meanwhile::Sweeps},
     {"at rest, by GID, 10,000 a second", AskBy::Gid, 64, Meanwhile::Nothing, 10'000},
     {"changing, by GID, 10,000 a second", AskBy::Gid, 64, Meanwhile::Changes, 10'000},
+    {"sweeping, by GID, 64 in flight", AskBy::Gid, 64, Meanwhile::Sweeps},
+    {"sweeping, by GID, 1 in flight", AskBy::Gid, 1, Meanwhile::Sweeps},
 }};
 
 struct Quantity {
