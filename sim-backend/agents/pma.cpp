@@ -1,6 +1,6 @@
 #include "sim-backend/agents/pma.h"
 
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/mad/port_counters.h"
 
 namespace smd::sim {

@@ -99,6 +99,7 @@ void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
 void Session::choose_paths() {
   const Settings& settings = manager_.settings();
   path_order_.set_choice(settings.path_choice, settings.path_margin);
+  administration_.server().decide_off_loop();
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   now ? watch_.adopt(now, settings) : watch_.stop();
 }

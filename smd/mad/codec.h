@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "smd/base/byte_reader.h"
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/base/result.h"
 #include "smd/ib/types.h"
 

@@ -5,8 +5,7 @@
 #include <boost/crc.hpp>
 #include <utility>
 
-#include "smd/base/byte_reader.h"
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/base/check.h"
 
 namespace smd::replica {

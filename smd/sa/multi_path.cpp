@@ -168,7 +168,9 @@ Answer find_multi_paths(const SubnetView& view,
 
   constexpr std::uint64_t kShared = component_bit(kSharedComponents) - 1;
   constexpr std::uint64_t kServiceId = component_bit(16) | component_bit(21);
-  PathRequest request{.wanted = record->wanted, .mask = (mask & kShared) << kFirstShared};
+  PathRequest request{.wanted = record->wanted,
+                      .mask = (mask & kShared) << kFirstShared,
+                      .order = view.parts().path_order};
   if ((mask & kServiceId) == kServiceId) request.mask |= path_component::kServiceId;
   const bool counted = request.asks(path_component::kNumbPath);
   const bool apart = counted && (mask & multi_path_component::kIndependence) != 0 &&

@@ -7,7 +7,6 @@
 #include "smd/ib/rates.h"
 #include "smd/routing/engine.h"
 #include "smd/sa/path_choice.h"
-#include "smd/sa/path_query.h"
 #include "smd/sa/sa_mad.h"
 
 namespace smd::sa {
@@ -261,7 +260,7 @@ PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
 /// walked.
 void PathFinder::order_offsets(const Pair& pair, LidRange among) {
   order_.clear();
-  PathOrder* const order = view_.parts().path_order;
+  PathOrder* const order = request_.order;
   // Where there are several they begin with the first.
   const unsigned count = among.begin == 0 ? among.end : 1;
   if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return;
@@ -289,7 +288,7 @@ std::uint32_t PathFinder::find_worst(const Pair& pair, Lid to) {
   egresses_.clear();
   static_cast<void>(find_path(view_, pair.source, to, &egresses_));
   const Fabric& fabric = view_.fabric();
-  const PathOrder& order = *view_.parts().path_order;
+  const PathOrder& order = *request_.order;
   std::uint32_t worst = kNoContention;
   for (const PortIdx egress : egresses_)
     worst = std::max(

@@ -1,4 +1,3 @@
-#include "smd/sa/path_query.h"
 
 #include <algorithm>
 #include <iterator>
@@ -185,6 +184,7 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
   PathRequest request{.wanted = *decode_path_record(query.data),
                       .mask = query.header.component_mask};
   request.paths_per_pair = paths_per_pair(request, static_cast<Method>(query.header.mad.method));
+  if (!query.off_loop) request.order = view.parts().path_order;
   const PathRecord& wanted = request.wanted;
   End source = find_end(
       view, request.asks(part::kSgid), wanted.sgid, request.asks(part::kSlid), wanted.slid);

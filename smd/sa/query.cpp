@@ -4,11 +4,10 @@
 #include <iterator>
 #include <utility>
 
-#include "smd/base/byte_reader.h"
+#include "smd/base/bytes.h"
 #include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/path_finder.h"
-#include "smd/sa/path_query.h"
 #include "smd/sa/port_tables.h"
 #include "smd/sa/sa_mad.h"
 #include "smd/sa/service_manager.h"
@@ -77,6 +76,30 @@ bool speaks_for_another(const SubnetView& view, const Query& query) {
   }
   const PortIdx port = find_gid(view, named);
   return port != kNone<PortIdx> && port != query.requester;
+}
+
+Client client_of(const MadPacket& request) {
+  return {request.remote_lid, request.remote_qp, request.sl, request.pkey_index};
+}
+
+SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t offset) {
+  SaHeader header = request;
+  header.mad.method = answer_method(request.mad.method);
+  header.mad.status = static_cast<std::uint16_t>(status);
+  header.mad.class_version = kClassVersion;
+  header.rmpp = {.response_time = 0};
+  header.sm_key = SmKey{};
+  header.attribute_offset = offset;
+  return header;
+}
+
+MadPacket make_answer(const MadPacket& request, const SaHeader& header, const Answer& answer) {
+  MadPacket packet = request;
+  packet.local_qp = 1;
+  packet.mad = {};
+  encode_sa_header(answer_header(header, answer.status, answer.offset), packet.mad);
+  std::ranges::copy(answer.records, packet.mad.begin() + kHeaderSize);
+  return packet;
 }
 
 Lid wanted_lid(const Query& query) { return Lid{ByteReader(query.data).u16()}; }

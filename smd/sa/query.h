@@ -9,6 +9,7 @@
 
 #include "smd/sa/sa_mad.h"
 #include "smd/sa/subnet_view.h"
+#include "smd/transport/transport.h"
 
 namespace smd::sa {
 
@@ -28,6 +29,12 @@ struct Client {
   friend auto operator<=>(const Client&, const Client&) = default;
 };
 
+[[nodiscard]] Client client_of(const MadPacket& request);
+
+[[nodiscard]] inline std::span<const std::byte, kDataSize> data_of(const MadPacket& request) {
+  return std::span<const std::byte, kMadSize>(request.mad).subspan<kHeaderSize, kDataSize>();
+}
+
 struct Query {
   SaHeader header;
   std::span<const std::byte, kDataSize> data;
@@ -42,6 +49,9 @@ struct Query {
 
   /// The answer may come later; see Answer::waits.
   bool may_wait = false;
+
+  /// What changes on the loop is not looked at: ViewParts::path_order, ViewParts::held.
+  bool off_loop = false;
 };
 
 /// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2).
@@ -68,6 +78,14 @@ struct Answer {
     return offset == 0 ? 0 : records.size() / (std::size_t{8} * offset);
   }
 };
+
+/// The header of the answer: the request's, without its key and its segment (IBA 15.4.1).
+[[nodiscard]] SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t offset);
+
+/// One MAD to where the request came from: one record, or the status of a refusal.
+[[nodiscard]] MadPacket make_answer(const MadPacket& request,
+                                    const SaHeader& header,
+                                    const Answer& answer);
 
 /// GetMulti, whose data may be longer than a MAD holds.
 [[nodiscard]] Answer answer_multi(const SubnetView& view,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "smd/base/byte_reader.h"
+#include "smd/base/bytes.h"
 #include "smd/sa/node_records.h"
 
 namespace smd::sa {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "smd/base/log.h"
+#include "smd/sa/path_choice.h"
 
 namespace smd::sa {
 namespace {
@@ -33,24 +34,8 @@ bool is_control(const RmppHeader& rmpp) {
   return rmpp.active() && rmpp.type != static_cast<std::uint8_t>(RmppType::Data);
 }
 
-/// The header of the answer: the request's, without its key and its segment (IBA 15.4.1).
-SaHeader answer_header(const SaHeader& request, Status status, std::uint16_t offset) {
-  SaHeader header = request;
-  header.mad.method = answer_method(request.mad.method);
-  header.mad.status = static_cast<std::uint16_t>(status);
-  header.mad.class_version = kClassVersion;
-  header.rmpp = {.response_time = 0};
-  header.sm_key = SmKey{};
-  header.attribute_offset = offset;
-  return header;
-}
-
 bool is_segment(const SaHeader& header) {
   return header.rmpp.active() && static_cast<Method>(header.mad.method) == Method::GetMulti;
-}
-
-std::span<const std::byte, kDataSize> data_of(const MadPacket& packet) {
-  return std::span<const std::byte, kMadSize>(packet.mad).subspan<kHeaderSize, kDataSize>();
 }
 
 constexpr Duration kPaceWindow = std::chrono::milliseconds(100);
@@ -70,10 +55,44 @@ Server::Server(Runtime& runtime, Transport& transport, ServerLimits limits)
     : runtime_(runtime), transport_(transport), limits_(limits) {
   transport_.set_handlers([this](const MadPacket& packet) { receive(packet); },
                           [](const Error&) {});
+  transport_.set_respond(
+      [paths = paths_](const MadPacket& packet) { return paths->respond(packet); });
 }
 
 Server::~Server() {
+  transport_.set_respond(nullptr);
+  paths_->adopt(nullptr);
   transport_.set_handlers([](const MadPacket&) {}, [](const Error&) {});
+}
+
+void Server::set_limits(const ServerLimits& limits) {
+  limits_ = limits;
+  decide_off_loop();
+}
+
+void Server::adopt(std::shared_ptr<const SubnetView> view) {
+  view_ = std::move(view);
+  decide_off_loop();
+}
+
+/// Where paths are given out in turn or by contention, and where ports are held to a pace, each
+/// question changes what the loop keeps.
+void Server::decide_off_loop() {
+  const bool off_loop = view_ && limits_.requests_of_one_port_in_100ms == 0 &&
+                        (view_->parts().path_order == nullptr ||
+                         view_->parts().path_order->choice() == PathChoice::Offset);
+  paths_->adopt(off_loop ? view_ : nullptr);
+}
+
+ServerStats Server::stats() const {
+  ServerStats stats = stats_;
+  const std::uint64_t beside = paths_->answered();
+  stats.requests += beside;
+  stats.answered += beside;
+  stats.records += beside;
+  if (beside != 0)
+    stats.by_attribute[{static_cast<std::uint16_t>(RecordId::PathRecord), Status::Ok}] += beside;
+  return stats;
 }
 
 void Server::receive(const MadPacket& packet) {
@@ -275,7 +294,7 @@ std::size_t Server::serve(const Request& waiting) {
   const Query query{.header = request,
                     .data = data_of(packet),
                     .trusted = trusted,
-                    .client = {packet.remote_lid, packet.remote_qp, packet.sl, packet.pkey_index},
+                    .client = client_of(packet),
                     .requester = view_->lids().owner_of(packet.remote_lid),
                     .may_wait = true};
   Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
@@ -361,23 +380,19 @@ void Server::say_limit(const Query& query) {
 void Server::refuse(const MadPacket& packet, const SaHeader& request, Status status) {
   ++stats_.refused;
   count(request, status);
-  MadBytes mad{};
-  encode_sa_header(answer_header(request, status, 0), mad);
-  send(packet, mad);
+  send(make_answer(packet, request, {.status = status}));
 }
 
 void Server::respond(const MadPacket& packet, const SaHeader& request, Answer answer) {
-  const SaHeader header = answer_header(request, Status::Ok, answer.offset);
   const auto method = static_cast<Method>(request.mad.method);
-  if (method != Method::Get && method != Method::Set && method != Method::Delete)
+  if (method != Method::Get && method != Method::Set && method != Method::Delete) {
+    const SaHeader header = answer_header(request, Status::Ok, answer.offset);
     return respond_table(packet, header, std::move(answer));
+  }
   ++stats_.answered;
   count(request, Status::Ok);
   ++stats_.records;
-  MadBytes mad{};
-  encode_sa_header(header, mad);
-  std::ranges::copy(answer.records, mad.begin() + kHeaderSize);
-  send(packet, mad);
+  send(make_answer(packet, request, answer));
 }
 
 void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answer answer) {
@@ -480,6 +495,10 @@ void Server::send(const MadPacket& to, const MadBytes& mad) {
   MadPacket packet = to;
   packet.local_qp = 1;
   packet.mad = mad;
+  send(packet);
+}
+
+void Server::send(const MadPacket& packet) {
   // What does not go out is like what gets lost: clients ask again, transfers repeat their window.
   if (!transport_.send(packet)) ++stats_.send_errors;
 }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "smd/sa/path_responder.h"
 #include "smd/sa/query.h"
 #include "smd/sa/rmpp.h"
 #include "smd/transport/transport.h"
@@ -76,10 +77,13 @@ class Server {
   Server(const Server&) = delete;
 
   /// From now on; what is beyond stays until it is over.
-  void set_limits(const ServerLimits& limits) { limits_ = limits; }
+  void set_limits(const ServerLimits& limits);
 
   /// What requests are answered from, from now on; answers under way go on as they were.
-  void adopt(std::shared_ptr<const SubnetView> view) { view_ = std::move(view); }
+  void adopt(std::shared_ptr<const SubnetView> view);
+
+  /// When the choice of paths may have changed: whether PathRecords are answered off the loop.
+  void decide_off_loop();
 
   /// Asked, in this order, before the view is. They outlive this.
   void add_manager(RecordManager& manager) { keepers_.push_back(&manager); }
@@ -100,7 +104,8 @@ class Server {
   /// A MAD of our own accord.
   Result<void> send_request(const MadPacket& packet) { return transport_.send(packet); }
 
-  [[nodiscard]] const ServerStats& stats() const { return stats_; }
+  /// With what was answered off the loop.
+  [[nodiscard]] ServerStats stats() const;
 
   [[nodiscard]] std::size_t transfers() const { return transfers_.size(); }
 
@@ -191,12 +196,14 @@ class Server {
   void tick();
   void arm_tick();
   void send(const MadPacket& to, const MadBytes& mad);
+  void send(const MadPacket& packet);
 
   Runtime& runtime_;
   Transport& transport_;
   ServerLimits limits_;
   ServerStats stats_;
   std::shared_ptr<const SubnetView> view_;
+  std::shared_ptr<PathResponder> paths_ = std::make_shared<PathResponder>();
   std::vector<RecordManager*> keepers_;
   Transport::Receive on_answer_;
   std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next

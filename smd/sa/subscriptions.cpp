@@ -4,8 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "smd/base/byte_reader.h"
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/mad/codec.h"
 #include "smd/sa/subnet_view.h"
 

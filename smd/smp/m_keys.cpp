@@ -7,8 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "smd/base/byte_reader.h"
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/base/check.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"

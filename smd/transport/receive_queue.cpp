@@ -1,7 +1,5 @@
 #include "smd/transport/receive_queue.h"
 
-#include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -34,12 +32,27 @@ MadKind kind_of(const MadBytes& mad) {
   return managers ? MadKind::Manager : MadKind::Request;
 }
 
-struct ReceiveQueue::State : std::enable_shared_from_this<State> {
-  struct KindQueue {
-    std::deque<MadPacket> waiting;
-    std::map<Lid, std::size_t> by_source;  // of those that wait
-  };
+bool WaitingMads::add(const MadPacket& packet, const ReceiveLimits& limits) {
+  std::size_t& same = by_source_[packet.remote_lid];
+  if (waiting_.size() >= limits.waiting || same >= limits.of_one_source) {
+    if (same == 0) by_source_.erase(packet.remote_lid);
+    return false;
+  }
+  ++same;
+  waiting_.push_back(packet);
+  return true;
+}
 
+void WaitingMads::take(std::size_t most, std::vector<MadPacket>& out) {
+  for (std::size_t i = 0; i < most && !waiting_.empty(); ++i) {
+    const auto source = by_source_.find(waiting_.front().remote_lid);
+    if (--source->second == 0) by_source_.erase(source);
+    out.push_back(waiting_.front());
+    waiting_.pop_front();
+  }
+}
+
+struct ReceiveQueue::State : std::enable_shared_from_this<State> {
   State(Runtime& r, const Limits& l) : runtime(r), limits(l) {}
 
   /// True where the loop is to be woken.
@@ -47,15 +60,7 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
     const std::lock_guard lock(mutex);
     for (const MadPacket& packet : packets) {
       const std::size_t kind = index_of(kind_of(packet.mad));
-      KindQueue& queue = queues[kind];
-      std::size_t& same = queue.by_source[packet.remote_lid];
-      if (queue.waiting.size() >= limits[kind].waiting || same >= limits[kind].of_one_source) {
-        ++stats.dropped[kind];
-        if (same == 0) queue.by_source.erase(packet.remote_lid);
-        continue;
-      }
-      ++same;
-      queue.waiting.push_back(packet);
+      if (!queues[kind].add(packet, limits[kind])) ++stats.dropped[kind];
     }
     return !std::exchange(wake_posted, true);
   }
@@ -65,14 +70,8 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
     const std::lock_guard lock(mutex);
     bool more = false;
     for (std::size_t kind = 0; kind < kMadKinds; ++kind) {
-      KindQueue& queue = queues[kind];
-      for (std::size_t i = 0; i < limits[kind].per_turn && !queue.waiting.empty(); ++i) {
-        const auto source = queue.by_source.find(queue.waiting.front().remote_lid);
-        if (--source->second == 0) queue.by_source.erase(source);
-        out.push_back(queue.waiting.front());
-        queue.waiting.pop_front();
-      }
-      more = more || !queue.waiting.empty();
+      queues[kind].take(limits[kind].per_turn, out);
+      more = more || !queues[kind].empty();
     }
     wake_posted = more;
     left = more;
@@ -119,7 +118,7 @@ struct ReceiveQueue::State : std::enable_shared_from_this<State> {
   bool closed = false;
 
   std::mutex mutex;  // of what follows, up to the blank line
-  std::array<KindQueue, kMadKinds> queues;
+  std::array<WaitingMads, kMadKinds> queues;
   bool wake_posted = false;
   ReceiveStats stats;
 

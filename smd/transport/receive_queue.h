@@ -10,9 +10,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "smd/runtime/runtime.h"
 #include "smd/transport/transport.h"
@@ -25,6 +28,22 @@ struct ReceiveLimits {
   std::size_t waiting = 0;        // MADs of the kind
   std::size_t of_one_source = 0;  // of those: from one LID; all directed routes are one
   std::size_t per_turn = 0;
+};
+
+/// MADs of one kind that wait, in the order in which they came. Of one thread at a time.
+class WaitingMads {
+ public:
+  /// False: no room.
+  [[nodiscard]] bool add(const MadPacket& packet, const ReceiveLimits& limits);
+
+  /// Appends the first so many.
+  void take(std::size_t most, std::vector<MadPacket>& out);
+
+  [[nodiscard]] bool empty() const { return waiting_.empty(); }
+
+ private:
+  std::deque<MadPacket> waiting_;
+  std::map<Lid, std::size_t> by_source_;  // of those that wait
 };
 
 class ReceiveQueue {

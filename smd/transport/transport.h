@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "smd/ib/types.h"
 #include "smd/mad/header.h"
@@ -58,6 +60,9 @@ class Transport {
   using Receive = std::function<void(const MadPacket&)>;
   using Lost = std::function<void(Error)>;
 
+  /// The answer to a request of a client, or nothing where the loop is to have the request.
+  using Respond = std::function<std::optional<MadPacket>(const MadPacket&)>;
+
   virtual ~Transport() = default;
 
   [[nodiscard]] virtual LocalPort local_port() const = 0;
@@ -81,6 +86,11 @@ class Transport {
   /// Handlers run on the loop. `lost`: the device is gone; nothing will be sent or received any
   /// more.
   virtual void set_handlers(Receive receive, Lost lost) = 0;
+
+  /// Asked about requests (MadKind::Request), on one thread that is not the loop's, before the loop
+  /// gets them; null: no longer. A last call may be under way when this returns. Transports without
+  /// threads never ask.
+  virtual void set_respond(Respond) {}
 
   /// Shows or hides the port's IsSM capability, which sends requests for the SM to us.
   virtual Result<void> set_is_sm(bool is_sm) = 0;
@@ -137,6 +147,8 @@ class ClassSplit {
       receive_ = std::move(receive);
       lost_ = std::move(lost);
     }
+
+    void set_respond(Respond respond) override { below_.set_respond(std::move(respond)); }
 
     Result<void> set_is_sm(bool is_sm) override { return below_.set_is_sm(is_sm); }
 

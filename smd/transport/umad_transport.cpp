@@ -6,13 +6,17 @@
 #include <infiniband/umad.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <initializer_list>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -91,6 +95,37 @@ struct Handlers {
   bool closed = false;
 };
 
+/// Requests on the way to the thread that answers what can be answered at once.
+class RequestQueue {
+ public:
+  /// Those that find no room are appended to `rest`.
+  void put(std::span<const MadPacket> packets, std::vector<MadPacket>& rest) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (const MadPacket& packet : packets) {
+        if (!waiting_.add(packet, kLimits)) rest.push_back(packet);
+      }
+    }
+    wake_.notify_one();
+  }
+
+  /// Waits for some; false: stop was requested.
+  [[nodiscard]] bool take(std::vector<MadPacket>& out, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return false;
+    waiting_.take(kBatch, out);
+    return true;
+  }
+
+ private:
+  static constexpr const ReceiveLimits& kLimits =
+      ReceiveQueue::kLimits[static_cast<std::size_t>(MadKind::Request)];
+
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  WaitingMads waiting_;
+};
+
 /// A management device that is open, the agents on it and the thread that reads it.
 struct UmadDevice {
   int fd = -1;
@@ -133,6 +168,11 @@ class UmadTransport final : public Transport {
     handlers_->lost = std::move(lost);
   }
 
+  void set_respond(Respond respond) override {
+    const std::lock_guard lock(respond_mutex_);
+    respond_ = respond ? std::make_shared<const Respond>(std::move(respond)) : nullptr;
+  }
+
   Result<void> set_is_sm(bool is_sm) override;
 
  private:
@@ -146,6 +186,10 @@ class UmadTransport final : public Transport {
                              std::initializer_list<Method> methods);
   void start_receiving(UmadDevice& device, const UmadPort& port);
   void receive_loop(const UmadDevice& device, const UmadPort& port, const std::stop_token& stop);
+  void hand_over(std::vector<MadPacket>& batch);
+  void respond_loop(const std::stop_token& stop);
+  [[nodiscard]] std::shared_ptr<const Respond> respond();
+  Result<void> send_from(UmadBuffer& buffer, const MadPacket& packet);
   void report_loss(const UmadPort& port, int error_number);
 
   Runtime& runtime_;
@@ -162,6 +206,10 @@ class UmadTransport final : public Transport {
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
   ReceiveQueue queue_;
+  RequestQueue requests_;
+  std::mutex respond_mutex_;
+  std::shared_ptr<const Respond> respond_;  // null: all requests are the loop's
+  std::jthread responder_;                  // stopped by hand, after those that give to it
 };
 
 UmadTransport::~UmadTransport() {
@@ -170,6 +218,8 @@ UmadTransport::~UmadTransport() {
   for (UmadDevice* device : {&smi_, &gsi_}) {
     if (device->receiver.joinable()) device->receiver.join();
   }
+  responder_.request_stop();
+  if (responder_.joinable()) responder_.join();
   if (issm_fd_ >= 0) close(issm_fd_);
   // libumad2sim's own receiving thread writes into what closing frees; it cleans up at exit.
   for (const UmadDevice* device : {&smi_, &gsi_}) {
@@ -219,6 +269,7 @@ Result<void> UmadTransport::open() {
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   administration_agent_ = *administration;
+  responder_ = std::jthread([this](const std::stop_token& stop) { respond_loop(stop); });
   start_receiving(smi_, ports_.smi);
   if (ports_.split()) start_receiving(gsi_, ports_.gsi);
   return {};
@@ -251,6 +302,12 @@ Result<int> UmadTransport::register_class(const UmadDevice& device,
 }
 
 Result<void> UmadTransport::send(const MadPacket& packet) {
+  return send_from(send_buffer_, packet);
+}
+
+/// On the loop, and on the thread that answers: each has a buffer of its own, all else is atomic or
+/// was set when the port was opened.
+Result<void> UmadTransport::send_from(UmadBuffer& buffer, const MadPacket& packet) {
   const auto mgmt_class = static_cast<MgmtClass>(packet.mad[1]);
   const bool subnet = mgmt_class == MgmtClass::SubnDirected || mgmt_class == MgmtClass::SubnLid;
   const UmadPort& port = subnet ? ports_.smi : ports_.gsi;
@@ -266,18 +323,18 @@ Result<void> UmadTransport::send(const MadPacket& packet) {
         fmt::format(
             "{}: class 0x{:02x} is not ours", where(port), static_cast<unsigned>(mgmt_class)));
   }
-  send_buffer_.bytes.fill(std::byte{0});
-  umad_set_addr_net(send_buffer_.raw(),
+  buffer.bytes.fill(std::byte{0});
+  umad_set_addr_net(buffer.raw(),
                     htons(packet.remote_lid.value()),
                     htonl(packet.remote_qp),
                     packet.sl,
                     packet.local_qp == 0 ? 0 : htonl(kGsiQKey));
-  umad_set_pkey(send_buffer_.raw(), packet.pkey_index);
-  std::memcpy(send_buffer_.mad(), packet.mad.data(), kMadSize);
+  umad_set_pkey(buffer.raw(), packet.pkey_index);
+  std::memcpy(buffer.mad(), packet.mad.data(), kMadSize);
   const bool response = is_response(static_cast<Method>(packet.mad[3]));
   const int timeout_ms = response ? 0 : kKernelTimeoutMs;
   const int fd = (subnet ? smi_ : gsi()).fd;
-  if (umad_send(fd, agent, send_buffer_.raw(), length_of(packet.mad), timeout_ms, 0) < 0) {
+  if (umad_send(fd, agent, buffer.raw(), length_of(packet.mad), timeout_ms, 0) < 0) {
     return tl::unexpected(umad_error(UmadStep::Send, errno, where(port)));
   }
   if (!response) ++unanswered_;
@@ -333,18 +390,51 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (batch.size() < kBatch) continue;
-      queue_.put(batch);
-      batch.clear();
+      if (batch.size() == kBatch) hand_over(batch);
       continue;
     }
-    if (!batch.empty()) queue_.put(batch);
-    batch.clear();
+    hand_over(batch);
     if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
       return report_loss(port, -agent);
     }
+  }
+}
+
+/// Leaves it empty. Requests go past the thread that answers, all else to the loop.
+void UmadTransport::hand_over(std::vector<MadPacket>& batch) {
+  if (batch.empty()) return;
+  if (respond()) {
+    const auto others = std::ranges::stable_partition(
+        batch, [](const MadPacket& packet) { return kind_of(packet.mad) != MadKind::Request; });
+    const std::vector<MadPacket> requests(others.begin(), others.end());
+    batch.erase(others.begin(), others.end());
+    if (!requests.empty()) requests_.put(requests, batch);
+  }
+  if (!batch.empty()) queue_.put(batch);
+  batch.clear();
+}
+
+std::shared_ptr<const Transport::Respond> UmadTransport::respond() {
+  const std::lock_guard lock(respond_mutex_);
+  return respond_;
+}
+
+/// What is not answered here, or could not be sent, goes on to the loop.
+void UmadTransport::respond_loop(const std::stop_token& stop) {
+  UmadBuffer buffer;
+  std::vector<MadPacket> batch;
+  std::vector<MadPacket> rest;
+  while (requests_.take(batch, stop)) {
+    const std::shared_ptr<const Respond> respond = this->respond();
+    for (const MadPacket& packet : batch) {
+      const std::optional<MadPacket> answer = respond ? (*respond)(packet) : std::nullopt;
+      if (!answer || !send_from(buffer, *answer)) rest.push_back(packet);
+    }
+    if (!rest.empty()) queue_.put(rest);
+    batch.clear();
+    rest.clear();
   }
 }
 

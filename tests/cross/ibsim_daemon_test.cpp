@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/paths.h"
 #include "tests/support/readings.h"
 #include "tests/support/wait_until.h"
 
@@ -536,6 +539,53 @@ TEST_F(DaemonOnIbsim, TellsWhoWatchesWhatItLogs) {
   severe.terminate();
   EXPECT_EQ(run_process({.argv = {smctl_path(), "--socket", "/nowhere", "watch"}}, 10s).exit_code,
             1);
+}
+
+/// The first thread of a process, held as it is while the others run. `held` is false where the
+/// system does not allow it.
+class HeldThread {
+ public:
+  explicit HeldThread(pid_t pid) : pid_(pid) {
+    if (::ptrace(PTRACE_SEIZE, pid_, nullptr, nullptr) != 0) return;
+    ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);
+    int status = 0;
+    held = ::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status);
+  }
+
+  ~HeldThread() { ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr); }
+
+  HeldThread(const HeldThread&) = delete;
+
+  bool held = false;
+
+ private:
+  pid_t pid_;
+};
+
+/// Whatever the loop is at: here it stands still.
+TEST_F(DaemonOnIbsim, HostsLearnTheirPathsWhileTheLoopIsAtSomethingElse) {
+  const std::map<unsigned, PortKey> lids = see().lids();
+  ASSERT_GE(lids.size(), 2u);
+  const auto get = [&](const std::string& record, const std::string& more) {
+    return ask({build_path("bin/sa_client"), "get", record, more});
+  };
+  const auto path = [&] {
+    return ask({build_path("bin/sa_client"),
+                "get",
+                "PR",
+                "sgid=self",
+                "dlid=" + std::to_string(lids.begin()->first)});
+  };
+  const Finished before = path();
+  ASSERT_THAT(before.out, HasSubstr("status=0x0000")) << before.err;
+  {
+    const HeldThread loop(smd_->pid());
+    if (!loop.held) GTEST_SKIP() << "a thread cannot be held here";
+    EXPECT_EQ(path().out, before.out);
+    EXPECT_EQ(get("NR", "lid=1").exit_code, 2) << "that is the loop's";
+  }
+  const Finished after = get("NR", "lid=1");
+  EXPECT_THAT(after.out, HasSubstr("status=0x0000")) << after.err;
 }
 
 TEST_F(DaemonOnIbsim, RunsTheSitesProgramForWhatItLogs) {

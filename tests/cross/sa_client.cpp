@@ -1,7 +1,7 @@
-// A host that writes records: one Set or Delete to the subnet administration through libibumad, as
-// kernels do it. Runs beneath libumad2sim, or on a real adapter.
+// A host that writes records or asks for one: one Set, Delete or Get to the subnet administration
+// through libibumad, as kernels do it. Runs beneath libumad2sim, or on a real adapter.
 //
-//   sa_client set|delete RECORD FIELD=VALUE…
+//   sa_client set|delete|get RECORD FIELD=VALUE…
 //
 // Fields are those of `smctl sa`; the value "self" of a GID is the port's own. InformInfo has the
 // fields of InformInfoRecord. Prints the status and the record of the answer, a field a line.
@@ -127,9 +127,11 @@ int main(int argc, char** argv) {
   using namespace smd;
   using namespace smd::test;
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() < 2) return complain("sa_client set|delete RECORD FIELD=VALUE…");
+  if (words.size() < 2) return complain("sa_client set|delete|get RECORD FIELD=VALUE…");
   const bool bare = words[1] == "InformInfo";
-  Wanted wanted{.method = words[0] == "delete" ? Method::Delete : Method::Set,
+  Wanted wanted{.method = words[0] == "delete" ? Method::Delete
+                          : words[0] == "get"  ? Method::Get
+                                               : Method::Set,
                 .record = find_sa_record(bare ? "InformInfoRecord" : words[1]),
                 .bare = bare,
                 .fields = {}};

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "sim-backend/agents/node_state.h"
-#include "smd/base/byte_reader.h"
+#include "smd/base/bytes.h"
 #include "smd/base/rng.h"
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"

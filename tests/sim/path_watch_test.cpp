@@ -11,7 +11,7 @@
 #include "smd/cc/load_watch.h"
 #include "smd/daemon/session.h"
 #include "smd/report/subnet_json.h"
-#include "smd/sa/path_query.h"
+#include "smd/sa/path_finder.h"
 #include "tests/support/subnet_oracles.h"
 #include "tests/unit/sim-packet/rig.h"
 

@@ -9,8 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "smd/base/byte_reader.h"
-#include "smd/base/byte_writer.h"
+#include "smd/base/bytes.h"
 #include "smd/base/changed_keys.h"
 #include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"

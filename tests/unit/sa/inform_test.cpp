@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/base/byte_reader.h"
+#include "smd/base/bytes.h"
 #include "tests/unit/sa/kept.h"
 
 namespace smd::sa {

@@ -3,7 +3,6 @@
 
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_finder.h"
-#include "smd/sa/path_query.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {

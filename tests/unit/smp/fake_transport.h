@@ -30,6 +30,8 @@ class FakeTransport final : public Transport {
     lost_ = std::move(lost);
   }
 
+  void set_respond(Respond asked) override { respond = std::move(asked); }
+
   Result<void> set_is_sm(bool) override { return {}; }
 
   void deliver(const MadPacket& packet) { receive_(packet); }
@@ -50,6 +52,7 @@ class FakeTransport final : public Transport {
   unsigned room = 4096;
   std::function<Result<void>()> on_attempt;  // fails the send when it returns an error
   std::function<void(const MadPacket&)> on_sent;
+  Respond respond;  // as set
 
  private:
   Receive receive_;

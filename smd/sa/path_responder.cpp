@@ -1,0 +1,55 @@
+#include "smd/sa/path_responder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/sa/path_finder.h"
+#include "smd/sa/query.h"
+
+namespace smd::sa {
+namespace {
+
+namespace part = path_component;
+
+/// A question about one pair of ports of this subnet, from a client who claims no trust.
+bool is_simple(const SubnetView& view, const Query& query) {
+  const SaHeader& header = query.header;
+  if (header.mad.mgmt_class != static_cast<std::uint8_t>(MgmtClass::SubnAdm) ||
+      header.mad.base_version != 1 || header.mad.class_version != kClassVersion ||
+      static_cast<Method>(header.mad.method) != Method::Get ||
+      static_cast<RecordId>(header.mad.attribute_id) != RecordId::PathRecord)
+    return false;
+  if (header.rmpp.active() || header.sm_key != SmKey{}) return false;
+  if (!asks(query, part::kSgid) && !asks(query, part::kSlid)) return false;
+  if (!asks(query, part::kDgid)) return asks(query, part::kDlid);
+  return !is_elsewhere(view, decode_path_record(query.data)->dgid);
+}
+
+}  // namespace
+
+void PathResponder::adopt(std::shared_ptr<const SubnetView> view) {
+  const std::lock_guard lock(mutex_);
+  former_.swap(view_);
+  view_.swap(view);
+}
+
+std::optional<MadPacket> PathResponder::respond(const MadPacket& request) {
+  std::shared_ptr<const SubnetView> view;
+  {
+    const std::lock_guard lock(mutex_);
+    view = view_;
+  }
+  if (!view) return std::nullopt;
+  const Query query{.header = *decode_sa_header(request.mad),
+                    .data = data_of(request),
+                    .client = client_of(request),
+                    .requester = view->lids().owner_of(request.remote_lid),
+                    .off_loop = true};
+  if (!is_simple(*view, query)) return std::nullopt;
+  const Answer answer = answer_query(*view, query);
+  if (answer.status != Status::Ok) return std::nullopt;
+  ++answered_;
+  return make_answer(request, query.header, answer);
+}
+
+}  // namespace smd::sa
