@@ -353,17 +353,28 @@ bool Daemon::start_replica() {
   return true;
 }
 
-/// Of files that options name, managers should have the same text, wherever it is.
+/// Of files that options name, managers should have the same text, wherever it is. Of keys the
+/// peer gets no sum, which would let whoever sees it try guesses: it is told which kinds of M_Keys
+/// there are, so that one with and one without are told apart.
 void Daemon::share_options() {
   if (!replica_) return;
+  // Roots are options themselves; names of nodes make no difference to a port.
+  constexpr std::pair<std::string_view, std::string_view> kCompared[] = {
+      {"partitions", "partitions.file"}, {"qos_policy", "qos.policy_file"}};
   std::string text = print_shared_options(options_.config);
   for (const NamedFile& each : named_files_) {
-    if (each.kind == "node_names" || each.kind == "roots") continue;  // no difference, or shown
-    boost::crc_32_type sum;
-    sum.process_bytes(each.text.data(), each.text.size());
-    text += fmt::format("{} = text {:08x}\n",
-                        each.kind == "partitions" ? "partitions.file" : "qos.policy_file",
-                        sum.checksum());
+    for (const auto& [kind, option] : kCompared) {
+      if (each.kind != kind) continue;
+      boost::crc_32_type sum;
+      sum.process_bytes(each.text.data(), each.text.size());
+      text += fmt::format("{} = text {:08x}\n", option, sum.checksum());
+    }
+  }
+  const MKeySources keys = make_settings(options_.config).m_keys;
+  if (!keys.empty()) {
+    text += "sm.m_key_file =";
+    for (const MKeySource& each : keys) text += each.seed.empty() ? " key" : " seed";
+    text += '\n';
   }
   replica_->set_options(std::move(text));
 }
