@@ -79,16 +79,13 @@ Parsed<Config> apply(Config config, const Options& options) {
     config.sm.mode = options.mode;
   }
   // The file went with what it says itself.
-  for (const auto& [word, key] :
-       {std::pair("--engine", "sm.engine"), std::pair("--mode", "sm.mode")}) {
-    const bool is_said =
-        !(key == std::string_view("sm.mode") ? options.mode : options.engine).empty();
-    for (const ConfigRule& rule : config_rules()) {
-      if (!is_said || std::ranges::count(rule.options, key) == 0) continue;
-      if (const auto broken = rule.broken(config)) return fault(word, 0, *broken);
-    }
-  }
-  return config;
+  const auto broken = find_broken_rules(config);
+  if (broken.empty()) return config;
+  const auto is_about = [&](const char* key) {
+    return std::ranges::count(broken.front().options, key) != 0;
+  };
+  const bool by_engine = !options.engine.empty() && is_about("sm.engine");
+  return fault(by_engine ? "--engine" : "--mode", 0, broken.front().why);
 }
 
 void set_log_level(const Options& options, log::Level usual) {

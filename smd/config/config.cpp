@@ -139,18 +139,16 @@ class Reader {
   /// A rule is reported where the file sets its first option, else where it sets the other. It
   /// says nothing about options that are at fault themselves.
   void check_rules() {
-    for (const ConfigRule& rule : config_rules()) {
+    for (BrokenRule& broken : find_broken_rules(config_)) {
       const bool judged = std::ranges::none_of(
-          rule.options, [this](const std::string& name) { return faulty_.contains(name); });
+          broken.options, [this](const std::string& name) { return faulty_.contains(name); });
       if (!judged) continue;
-      const auto broken = rule.broken(config_);
-      if (!broken) continue;
       Place place;
-      for (const std::string& name : rule.options) {
+      for (const std::string& name : broken.options) {
         const auto it = places_.find(name);
         if (place.line == 0 && it != places_.end()) place = it->second;
       }
-      complain(place, *broken);
+      complain(place, std::move(broken.why));
     }
   }
 

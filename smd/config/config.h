@@ -337,6 +337,16 @@ void set_instance(std::string_view name, bool own_file, Config& config);
 /// The table of docs/formats/config.md.
 [[nodiscard]] std::string print_config_reference();
 
+/// A rule between options that a configuration breaks.
+struct BrokenRule {
+  std::vector<std::string> options;  // names; the first one is where the fault is reported
+  std::string why;                   // what is wrong, and what would be right
+};
+
+/// All that `config` breaks. Whatever changes a configuration that was read without faults, such as
+/// a command line, asks again.
+[[nodiscard]] std::vector<BrokenRule> find_broken_rules(const Config& config);
+
 /// An option that two configurations disagree on.
 struct ConfigChange {
   std::string key;             // "sm.lmc"

@@ -208,17 +208,17 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
   EXPECT_TRUE(load_state(options.config.sm.state_dir)->turns.empty());
 }
 
-TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
-  options.config_path = folder / "smd.toml";
-  options.config.sm.m_key = MKey{0x11};
-  const auto write = [this](const std::string& text) {
-    FILE* file = std::fopen(options.config_path.c_str(), "w");
-    std::fputs(text.c_str(), file);
-    std::fclose(file);
-  };
-  for (const char* text : {"[sm]\nengine = \"updnn\"\n", "[sm]\nm_key = \"0x22\"\n"}) {
-    write(text);
+/// A daemon that is told to read `text` in place of its configuration, once it is up.
+class RefusedReload : public DaemonTest {
+ protected:
+  RefusedReload() { options.config_path = folder / "smd.toml"; }
+
+  /// It says why in one line that has `why`, and the next cycle goes as before.
+  void expect_refused(const std::string& text, const std::string& why) {
+    std::ofstream(options.config_path) << text;
     const unsigned long errors = log::count(log::Level::Error);
+    const auto before = log::entries_after(0);
+    const std::uint64_t last = before.empty() ? 0 : before.back().number;
     AsioRuntime loop;
     sim::SimFabric net(
         loop, sim::load_fabric("fat-tree:k=4,levels=2").value(), sim::Timing::none(), 1);
@@ -241,7 +241,39 @@ TEST_F(DaemonTest, AReloadThatCannotWorkKeepsTheOldConfiguration) {
     EXPECT_EQ(daemon.run(), 0);
     EXPECT_EQ(log::count(log::Level::Error) - errors, 1u)
         << text << ": one line, and no failed cycle";
+    std::string said;
+    for (const log::Entry& each : log::entries_after(last)) {
+      if (each.event == "config.reload") said += each.text;
+    }
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+    lmc = net.port_info(net.spec().sm_node, net.spec().sm_port).lmc;
   }
+
+  unsigned lmc = 0;  // of the manager's port, in the end
+};
+
+TEST_F(RefusedReload, OfWhatCannotWorkKeepsTheOldConfiguration) {
+  options.config.sm.m_key = MKey{0x11};
+  expect_refused("[sm]\nengine = \"updnn\"\n", "no engine is called 'updnn'");
+  expect_refused("[sm]\nm_key = \"0x22\"\n", "the M_Keys that protect the ports now");
+}
+
+TEST_F(RefusedReload, OfWhatBreaksARuleWithTheCommandLine) {
+  options.config.sm.engine = {"updn"};
+  options.override_config = [](Config& config) { config.sm.engine = {"updn"}; };
+  const std::string text =
+      "[sm]\nlmc = 1\nengine = \"lash\"\npath_sets = [\"updn\", \"shortest\"]\n";
+  ASSERT_TRUE(parse_config(text, "smd.toml")) << "good by itself";
+  expect_refused(text, "with what the command line says: sm.path_sets and sm.engine updn");
+  EXPECT_EQ(lmc, 0u) << "nothing of it is in force";
+}
+
+TEST_F(RefusedReload, OfWhatBreaksARuleWithWhatStaysUntilARestart) {
+  options.config.smp.directed_only = DirectedOnly::Yes;
+  const std::string text = "[sm]\nmode = \"basic\"\nlmc = 1\n";
+  ASSERT_TRUE(parse_config(text, "smd.toml")) << "good by itself";
+  expect_refused(text, "with what stays as it is until a restart: sm.mode basic sends SMPs by LID");
+  EXPECT_EQ(lmc, 0u) << "nothing of it is in force";
 }
 
 /// Whether a file has a line with `words`.
