@@ -89,9 +89,11 @@ std::string print_head(const HttpAnswer& answer) {
       answer.more);
 }
 
-/// TLS 1.3 alone: nothing of it that somebody recorded can be sent again.
+/// TLS 1.3 alone, and without tickets: no request comes as early data, which somebody could record
+/// and send again. Where certificates are wanted, whoever came back with a ticket would be refused.
 Result<void> load(asio::ssl::context& context, const HttpServerOptions& options) {
-  if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1)
+  if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1 ||
+      SSL_CTX_set_num_tickets(context.native_handle(), 0) != 1)
     return fail(Errc::Io, "this OpenSSL has no TLS 1.3");
   ErrorCode error;
   const auto unusable = [](const std::string& file, const std::string& why) {
