@@ -56,6 +56,11 @@ class FaultyFiles : public DaemonTest {
     p_keys = own.p_keys;
     own_guid = own.guid;
     m_key = own.info.m_key;
+    tables.clear();
+    for (std::uint32_t node = 0; node < net.spec().nodes.size(); ++node) {
+      for (const PortNum port : net.node_state(node).lft) tables += fmt::format(" {}", port);
+      tables += '\n';
+    }
     return code;
   }
 
@@ -65,6 +70,7 @@ class FaultyFiles : public DaemonTest {
 
   std::filesystem::path file = folder / "partitions.conf";
   bool opened = false;
+  std::string tables;  // of forwarding, when the last life ended
   // Of the manager's port when the last life ended.
   std::vector<PKey> p_keys;
   Guid own_guid;
@@ -127,6 +133,116 @@ TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
   EXPECT_EQ(said.find(file.string() + ":2:16: 'nobody' is no port"), 0u) << said;
   EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
   EXPECT_FALSE(opened);
+}
+
+/// Files of other kinds. What they say is seen in the SL of a path and in the forwarding tables.
+enum class Kind : std::uint8_t { QosPolicy, Roots };
+
+class FaultyFilesOfAKind : public FaultyFiles, public testing::WithParamInterface<Kind> {
+ protected:
+  FaultyFilesOfAKind() {
+    options.config.partitions.file.clear();
+    (is_qos() ? options.config.qos.policy_file : options.config.sm.roots_file) = file;
+    std::ofstream(options.config_path) << (is_qos() ? "[qos]\npolicy_file" : "[sm]\nroots_file")
+                                       << " = \"" << file.string() << "\"\n";
+  }
+
+  [[nodiscard]] static bool is_qos() { return GetParam() == Kind::QosPolicy; }
+
+  /// Two texts that are good, and that routes or paths tell apart.
+  [[nodiscard]] std::string good(unsigned which) const {
+    if (is_qos()) return fmt::format("qos-ulps\ndefault: {}\nend-qos-ulps\n", 3 + which);
+    // With a leaf as root, the way from one top switch to the other leads through that leaf.
+    const std::string leaf = fmt::format("sw-0-{}", which);
+    const auto& nodes = fabric.spec().nodes;
+    return fmt::format("{}\n", std::ranges::find(nodes, leaf, &sim::NodeSpec::description)->guid);
+  }
+
+  /// Its fault is in the second line.
+  [[nodiscard]] static std::string bad() {
+    return is_qos() ? "qos-ulps\nnonsense: 1\nend-qos-ulps\n" : "# of the second row\nnonsense\n";
+  }
+
+  /// A life, and what was in force when somebody had done `act`.
+  std::string live_and_see(std::function<void()> act = [] {}) {
+    std::string sl;
+    EXPECT_EQ(live([&] {
+                act();
+                sl = sl_of_a_path();
+              }),
+              0);
+    return is_qos() ? sl : tables;
+  }
+
+  [[nodiscard]] std::string sl_of_a_path() const {
+    const auto nodes = ask("sa", {{"record", "NodeRecord"}, {"where", {{"node_type", 1}}}});
+    if (nodes.value("count", 0) < 2) return "two adapters are missing";
+    const auto lid = [&](unsigned i) {
+      return nodes.at("records").at(i).at("lid").get<unsigned>();
+    };
+    const auto paths = ask("sa",
+                           {{"record", "PathRecord"},
+                            {"where", {{"slid", lid(0)}, {"dlid", lid(1)}, {"numb_path", 1}}}});
+    if (paths.value("count", 0) != 1) return "no path";
+    return "SL " + paths.at("records").at(0).at("sl").dump();
+  }
+
+  void reload() const {
+    std::raise(SIGHUP);
+    EXPECT_TRUE(test::wait_until([&] { return ask("status").at("alarms").empty(); },
+                                 std::chrono::seconds(60)));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds,
+                         FaultyFilesOfAKind,
+                         testing::Values(Kind::QosPolicy, Kind::Roots),
+                         [](const auto& info) {
+                           return info.param == Kind::QosPolicy ? "QosPolicy" : "Roots";
+                         });
+
+TEST_P(FaultyFilesOfAKind, AreReplacedByWhatTheySaidBefore) {
+  write(good(1));
+  const std::string second = live_and_see();
+  write(good(0));
+  const std::string first = live_and_see();
+  ASSERT_NE(first, second);
+  if (is_qos()) {
+    EXPECT_EQ(first, "SL 3");
+  }
+
+  write(bad());
+  nlohmann::json alarms;
+  const unsigned long errors = log::count(log::Level::Error);
+  EXPECT_EQ(live_and_see([&] { alarms = ask("status").at("alarms"); }), first);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 2u) << "what is wrong, and what is in force";
+  ASSERT_EQ(alarms.size(), 1u);
+  const std::string alarm = alarms[0].get<std::string>();
+  EXPECT_EQ(alarm.find(file.string() + ":2:1: "), 0u) << alarm;
+  const std::string copy = is_qos() ? "/qos_policy" : "/roots";
+  EXPECT_NE(alarm.find("from " + options.config.sm.state_dir + copy), std::string::npos) << alarm;
+
+  // Mended while it runs; what that said is kept for the next start, too.
+  EXPECT_NE(live_and_see([&] {
+              write(good(1));
+              reload();
+            }),
+            "");
+  std::filesystem::remove(file);
+  EXPECT_EQ(live_and_see(), second);
+}
+
+TEST_P(FaultyFilesOfAKind, WithoutACopyAreTheEnd) {
+  for (const bool missing : {false, true}) {
+    write(bad());
+    if (missing) std::filesystem::remove(file);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(live([] {}), 2);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find(file.string() + (missing ? ": " : ":2:1: ")), 0u) << said;
+    EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+    EXPECT_FALSE(opened);
+  }
 }
 
 /// A manager whose M_Keys come from a file.
