@@ -326,10 +326,13 @@ void set_instance(std::string_view name, bool own_file, Config& config);
 /// TOML that parse_config turns back into `config`.
 [[nodiscard]] std::string print_config(const Config& config);
 
-/// The same of every option, with a remark on where its value comes from: FILE:LINE or "default".
+/// The same of every option, with a remark on where its value comes from: FILE:LINE or "default";
+/// behind it `command_line` for options that are otherwise than in `from_file`.
 [[nodiscard]] std::string print_config_sources(const Config& config,
                                                const ConfigLines& lines,
-                                               const std::string& file);
+                                               const std::string& file,
+                                               const Config& from_file,
+                                               const std::string& command_line);
 
 /// etc/smd.toml: every option commented out at its default, with meaning, unit and range.
 [[nodiscard]] std::string print_default_config();
