@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "smd/admin/listener.h"
+#include "smd/base/fault_list.h"
 #include "smd/base/read_file.h"
 #include "smd/base/text.h"
 #include "smd/runtime/tcp_listener.h"
@@ -396,19 +397,22 @@ Result<std::vector<std::string>> read_tokens(const std::string& file) {
   std::string_view rest = *text;
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trim(rest.substr(0, std::min(rest.find('#'), end)));
+    const std::string_view whole = rest.substr(0, end);
+    const std::string_view line = trim(whole.substr(0, whole.find('#')));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty()) continue;
     const bool fine = line.size() >= kShortestToken && line.size() <= kLongestToken &&
                       std::ranges::all_of(line, [](char c) { return c > ' ' && c < 0x7f; });
     if (!fine)
-      return fail(Errc::Invalid,
-                  fmt::format("{}:{}: no token; {} to {} characters of ASCII without blanks, such "
-                              "as `openssl rand -hex 32` prints",
-                              file,
-                              number,
-                              kShortestToken,
-                              kLongestToken));
+      return fail(
+          Errc::Invalid,
+          fmt::format("{}:{}:{}: no token; {} to {} characters of ASCII without blanks, such "
+                      "as `openssl rand -hex 32` prints",
+                      file,
+                      number,
+                      column_of(whole, line),
+                      kShortestToken,
+                      kLongestToken));
     tokens.emplace_back(line);
   }
   if (tokens.empty())

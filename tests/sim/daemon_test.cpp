@@ -171,7 +171,7 @@ TEST_F(DaemonTest, WithoutTokensItRunsAndNobodyCanCall) {
   EXPECT_EQ(daemon.run(), 0);
   EXPECT_EQ(log::count(log::Level::Error) - errors, 1u);
   ASSERT_EQ(alarms.size(), 1u);
-  EXPECT_NE(alarms.at(0).get<std::string>().find("tokens:1: no token"), std::string::npos);
+  EXPECT_NE(alarms.at(0).get<std::string>().find("tokens:1:1: no token"), std::string::npos);
 }
 
 TEST_F(DaemonTest, ReopensALostDevice) {
@@ -476,7 +476,7 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
       });
   testing::internal::CaptureStderr();
   EXPECT_EQ(daemon.run(), 2);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find(std::string(GetParam()) + ":1: "),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(std::string(GetParam()) + ":1:"),
             std::string::npos);
 }
 

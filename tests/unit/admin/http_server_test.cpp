@@ -374,9 +374,9 @@ TEST(HttpToken, FilesAreRead) {
     return tokens ? std::to_string(tokens->size()) : tokens.error().context.substr(file.size());
   };
   EXPECT_EQ(read("# mine\n\n 0123456789abcdef  # theirs\nfedcba9876543210"), "2");
-  EXPECT_THAT(read("0123456789abcdef\nshort\n"), StartsWith(":2: no token; 16 to 256"));
-  EXPECT_THAT(read("0123456789 abcdef\n"), StartsWith(":1: no token"));
-  EXPECT_THAT(read("0123456789abcde\xe9\n"), StartsWith(":1: no token"));
+  EXPECT_THAT(read("0123456789abcdef\nshort\n"), StartsWith(":2:1: no token; 16 to 256"));
+  EXPECT_THAT(read(" \t0123456789 abcdef # mine\n"), StartsWith(":1:3: no token"));
+  EXPECT_THAT(read("0123456789abcde\xe9\n"), StartsWith(":1:1: no token"));
   EXPECT_THAT(read("# none\n"), StartsWith(" has no token"));
   std::filesystem::remove(file);
   EXPECT_FALSE(read_tokens(file));
