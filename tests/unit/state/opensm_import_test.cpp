@@ -98,7 +98,7 @@ TEST(OpensmImport, AWordOfADumpThatIsNoneIsNamed) {
             "f:5:408: no InformInfo record as OpenSM 3.3 writes it: '10' is no hexadecimal number "
             "up to f [column 403]");
   EXPECT_EQ(fault_of(" remote_qp=0x00000001", ""),
-            "f:5:344: no InformInfo record as OpenSM 3.3 writes it: remote_qp is missing from here "
+            "f:5:291: no InformInfo record as OpenSM 3.3 writes it: remote_qp is missing from here "
             "on [column 343]");
   EXPECT_EQ(fault_of("mcm_port:", "mcm_prt:"),
             "f:3:1: no record of opensm-sa.dump; the nearest is mcm_port; one of Service Record, "
