@@ -309,9 +309,11 @@ Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::strin
     if (word.empty() && (remark || quote == whole.size())) return;
     const auto guid = option_kinds::parse_hex(word);
     const std::string_view rest = whole.substr(std::min(quote + 1, whole.size()));
-    const std::size_t end = rest.find('"');
-    const std::string_view behind =
-        end == std::string_view::npos ? rest : trim(rest.substr(end + 1));
+    // A remark ends a name as well, for OpenSM and infiniband-diags.
+    const std::size_t end = rest.find_first_of("\"#");
+    std::string_view behind;
+    if (end != std::string_view::npos)
+      behind = rest[end] == '#' ? rest.substr(end) : trim(rest.substr(end + 1));
     if (!guid || *guid == 0 || remark || end == std::string_view::npos || end == 0 ||
         !(behind.empty() || behind.front() == '#')) {
       return faults.add(line,
