@@ -197,8 +197,8 @@ class FaultyFilesOfAKind : public FaultyFiles, public testing::WithParamInterfac
 INSTANTIATE_TEST_SUITE_P(Kinds,
                          FaultyFilesOfAKind,
                          testing::Values(Kind::QosPolicy, Kind::Roots),
-                         [](const auto& info) {
-                           return info.param == Kind::QosPolicy ? "QosPolicy" : "Roots";
+                         [](const auto& given) {
+                           return given.param == Kind::QosPolicy ? "QosPolicy" : "Roots";
                          });
 
 TEST_P(FaultyFilesOfAKind, AreReplacedByWhatTheySaidBefore) {

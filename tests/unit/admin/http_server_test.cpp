@@ -383,6 +383,11 @@ TEST(HttpToken, FilesAreRead) {
   EXPECT_FALSE(read_tokens("/dev/zero"));
 }
 
+struct HowToCall {
+  std::string early{};            // sent with the first flight, under `before`
+  SSL_SESSION* before = nullptr;  // to be resumed, or a key from elsewhere where it has no ticket
+};
+
 /// With certificates made here: a client of OpenSSL over memory, so that what it says can be kept.
 class HttpTlsTest : public HttpServerTest {
  protected:
@@ -408,11 +413,6 @@ class HttpTlsTest : public HttpServerTest {
     if (!ca.empty()) out.ca = folder_ / ca;
     return out;
   }
-
-  struct HowToCall {
-    std::string early{};            // sent with the first flight, under `before`
-    SSL_SESSION* before = nullptr;  // to be resumed, or a key from elsewhere where it has no ticket
-  };
 
   /// What comes for it; `sent_` has every byte that went out.
   std::string call(const std::string& request,
