@@ -1,5 +1,6 @@
 // The daemon around the manager, on the real loop: it waits for a device, survives losing it, and
 // keeps the LIDs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/socket.h>
