@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "smd/admin/listener.h"
+#include "smd/base/fault_list.h"
 #include "smd/base/read_file.h"
 #include "smd/base/text.h"
 #include "smd/runtime/tcp_listener.h"
@@ -89,9 +90,11 @@ std::string print_head(const HttpAnswer& answer) {
       answer.more);
 }
 
-/// TLS 1.3 alone: nothing of it that somebody recorded can be sent again.
+/// TLS 1.3 alone, and without tickets: no request comes as early data, which somebody could record
+/// and send again. Where certificates are wanted, whoever came back with a ticket would be refused.
 Result<void> load(asio::ssl::context& context, const HttpServerOptions& options) {
-  if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1)
+  if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1 ||
+      SSL_CTX_set_num_tickets(context.native_handle(), 0) != 1)
     return fail(Errc::Io, "this OpenSSL has no TLS 1.3");
   ErrorCode error;
   const auto unusable = [](const std::string& file, const std::string& why) {
@@ -394,19 +397,22 @@ Result<std::vector<std::string>> read_tokens(const std::string& file) {
   std::string_view rest = *text;
   for (int number = 1; !rest.empty(); ++number) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trim(rest.substr(0, std::min(rest.find('#'), end)));
+    const std::string_view whole = rest.substr(0, end);
+    const std::string_view line = trim(whole.substr(0, whole.find('#')));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line.empty()) continue;
     const bool fine = line.size() >= kShortestToken && line.size() <= kLongestToken &&
                       std::ranges::all_of(line, [](char c) { return c > ' ' && c < 0x7f; });
     if (!fine)
-      return fail(Errc::Invalid,
-                  fmt::format("{}:{}: no token; {} to {} characters of ASCII without blanks, such "
-                              "as `openssl rand -hex 32` prints",
-                              file,
-                              number,
-                              kShortestToken,
-                              kLongestToken));
+      return fail(
+          Errc::Invalid,
+          fmt::format("{}:{}:{}: no token; {} to {} characters of ASCII without blanks, such "
+                      "as `openssl rand -hex 32` prints",
+                      file,
+                      number,
+                      column_of(whole, line),
+                      kShortestToken,
+                      kLongestToken));
     tokens.emplace_back(line);
   }
   if (tokens.empty())

@@ -54,7 +54,8 @@ std::string utc_now() {
 struct State {
   std::mutex mutex;
   std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  std::string file;  // that lines go to; "": they go elsewhere
+  std::string file;           // that lines go to; "": they go elsewhere
+  std::string ident = "smd";  // for syslog
   RateLimit limit;
   std::deque<Entry> latest;
   std::uint64_t written = 0;
@@ -208,12 +209,17 @@ Result<Level> parse_level(std::string_view name) {
 Result<void> open_sink(const std::string& sink) {
   State& s = state();
   spdlog::sink_ptr target;
+  std::string ident;
+  {
+    const std::lock_guard lock(s.mutex);
+    ident = s.ident;
+  }
   const bool is_file = sink != "stderr" && sink != "syslog";
   try {
     if (sink == "stderr") {
       target = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     } else if (sink == "syslog") {
-      target = std::make_shared<spdlog::sinks::syslog_sink_mt>("smd", 0, LOG_DAEMON, false);
+      target = std::make_shared<spdlog::sinks::syslog_sink_mt>(ident, 0, LOG_DAEMON, false);
     } else {
       target = std::make_shared<spdlog::sinks::basic_file_sink_mt>(sink);
     }
@@ -224,6 +230,12 @@ Result<void> open_sink(const std::string& sink) {
   s.logger = State::make(std::move(target));
   s.file = is_file ? sink : "";
   return {};
+}
+
+void set_ident(std::string ident) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.ident = std::move(ident);
 }
 
 Result<void> reopen_sink() {

@@ -104,6 +104,9 @@ void report_suppressed();
 /// Io: the file cannot be opened; lines go where they went.
 Result<void> open_sink(const std::string& sink);
 
+/// What syslog calls this program, from the next open_sink() on; "smd" before.
+void set_ident(std::string ident);
+
 /// The file again by its name, as after somebody has moved it away (logrotate); stderr and syslog
 /// stay as they are. Each line is in the old file or in the new one. Io: as above.
 Result<void> reopen_sink();

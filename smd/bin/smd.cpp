@@ -41,12 +41,15 @@ struct Options {
 using Load = Parsed<Config>(const std::string&, ConfigLines*);
 
 /// The file that was named, or the default one when it exists, as `load` reads it.
-Parsed<Config> read_config(std::string& path, bool use_default, Load* load) {
+Parsed<Config> read_config(std::string& path,
+                           bool use_default,
+                           Load* load,
+                           ConfigLines* lines = nullptr) {
   std::error_code error;
   if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
     path = kDefaultConfig;
   if (path.empty()) return Config{};
-  return load(path, nullptr);
+  return load(path, lines);
 }
 
 /// "ftree,updn"
@@ -79,16 +82,13 @@ Parsed<Config> apply(Config config, const Options& options) {
     config.sm.mode = options.mode;
   }
   // The file went with what it says itself.
-  for (const auto& [word, key] :
-       {std::pair("--engine", "sm.engine"), std::pair("--mode", "sm.mode")}) {
-    const bool is_said =
-        !(key == std::string_view("sm.mode") ? options.mode : options.engine).empty();
-    for (const ConfigRule& rule : config_rules()) {
-      if (!is_said || std::ranges::count(rule.options, key) == 0) continue;
-      if (const auto broken = rule.broken(config)) return fault(word, 0, *broken);
-    }
-  }
-  return config;
+  const auto broken = find_broken_rules(config);
+  if (broken.empty()) return config;
+  const auto is_about = [&](const char* key) {
+    return std::ranges::count(broken.front().options, key) != 0;
+  };
+  const bool by_engine = !options.engine.empty() && is_about("sm.engine");
+  return fault(by_engine ? "--engine" : "--mode", 0, broken.front().why);
 }
 
 void set_log_level(const Options& options, log::Level usual) {
@@ -133,13 +133,22 @@ Faults check_place(const RunOptions& run) {
   return {};
 }
 
-int do_run(Options& options) {
-  if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
+/// Whether the instance has a file for itself, where none is named: then it is the one that counts.
+bool take_own_file(Options& options) {
+  if (!options.config.empty() || options.run.instance.empty()) return false;
   const std::string own_file = fmt::format("/etc/smd/{}.toml", options.run.instance);
   std::error_code error;
-  const bool has_own = options.config.empty() && !options.run.instance.empty() &&
-                       std::filesystem::exists(own_file, error);
+  const bool has_own = std::filesystem::exists(own_file, error);
   if (has_own) options.config = own_file;
+  return has_own;
+}
+
+/// As smd@.service has it in the journal.
+std::string ident_of(const std::string& instance) { return "smd@" + instance; }
+
+int do_run(Options& options) {
+  if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
+  const bool has_own = take_own_file(options);
   auto config = read_config(options.config, true, load_options);
   if (!config) return print_faults(config.error());
   const auto override_config = [options, has_own](Config& target) {
@@ -166,6 +175,7 @@ int do_run(Options& options) {
   if (options.quiet || options.verbose > 0) set_log_level(options, log::Level::Info);
   if (options.run.once && options.run.json && options.verbose == 0)
     log::set_level(log::Level::Warn);
+  if (!options.run.instance.empty()) log::set_ident(ident_of(options.run.instance));
   if (auto sink = log::open_sink(applied->log.sink); !sink) {
     fmt::print(stderr, "{}\n", sink.error().context);
     return 2;
@@ -195,9 +205,17 @@ Faults find_misfits(const Config& config, const Options& options) {
   return {Fault{options.config, 0, fmt::format("[congestion] in {}: {}", options.fabric, refusal)}};
 }
 
-int do_check_config(const Options& options) {
+/// The file, and with --instance what `smd run` would make of it.
+int do_check_config(Options& options) {
+  const std::string& instance = options.run.instance;
+  if (options.config.empty() && instance.empty()) {
+    return print_faults(
+        {Fault{"check-config", 0, "names no file; -c FILE, or --instance NAME for the one of it"}});
+  }
+  if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
+  const bool has_own = take_own_file(options);
   ConfigLines lines;
-  auto config = load_config(options.config, &lines);
+  auto config = read_config(options.config, true, load_config, &lines);
   if (!config) return print_faults(config.error());
   auto applied = apply(*config, options);
   if (!applied) return print_faults(applied.error());
@@ -210,10 +228,16 @@ int do_check_config(const Options& options) {
     for (const Fault& each : remarks)
       fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));
   }
+  if (!instance.empty()) set_instance(instance, has_own, *applied);
   if (options.print) {
-    fmt::print("{}", print_config_sources(*config, lines, options.config));
+    if (!instance.empty())
+      fmt::print(
+          "# Instance {}; the journal and syslog call it {}.\n", instance, ident_of(instance));
+    fmt::print(
+        "{}",
+        print_config_sources(*applied, lines, options.config, *config, "--instance " + instance));
   } else if (!options.quiet) {
-    fmt::print("{}: good\n", options.config);
+    fmt::print("{}: good\n", options.config.empty() ? "defaults" : options.config);
   }
   return 0;
 }
@@ -318,10 +342,12 @@ int run_command_line(int argc, char** argv) {
   }
 
   Command check = line.command("check-config", "Read a configuration and report every fault");
-  check.option("-c,--config", options.config, "Configuration file").required();
+  check.option("-c,--config", options.config, "Configuration file");
   check.option(
       "--fabric", options.fabric, "File or generator: also what this fabric does not allow");
-
+  check.option("--instance",
+               options.run.instance,
+               "As smd run with it: the instance's file, its state directory, socket, ports, log");
   check.flag("--print", options.print, "Every option with its value, and where that comes from");
 
   Command opensm =

@@ -139,18 +139,16 @@ class Reader {
   /// A rule is reported where the file sets its first option, else where it sets the other. It
   /// says nothing about options that are at fault themselves.
   void check_rules() {
-    for (const ConfigRule& rule : config_rules()) {
+    for (BrokenRule& broken : find_broken_rules(config_)) {
       const bool judged = std::ranges::none_of(
-          rule.options, [this](const std::string& name) { return faulty_.contains(name); });
+          broken.options, [this](const std::string& name) { return faulty_.contains(name); });
       if (!judged) continue;
-      const auto broken = rule.broken(config_);
-      if (!broken) continue;
       Place place;
-      for (const std::string& name : rule.options) {
+      for (const std::string& name : broken.options) {
         const auto it = places_.find(name);
         if (place.line == 0 && it != places_.end()) place = it->second;
       }
-      complain(place, *broken);
+      complain(place, std::move(broken.why));
     }
   }
 
@@ -311,9 +309,11 @@ Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::strin
     if (word.empty() && (remark || quote == whole.size())) return;
     const auto guid = option_kinds::parse_hex(word);
     const std::string_view rest = whole.substr(std::min(quote + 1, whole.size()));
-    const std::size_t end = rest.find('"');
-    const std::string_view behind =
-        end == std::string_view::npos ? rest : trim(rest.substr(end + 1));
+    // A remark ends a name as well, for OpenSM and infiniband-diags.
+    const std::size_t end = rest.find_first_of("\"#");
+    std::string_view behind;
+    if (end != std::string_view::npos)
+      behind = rest[end] == '#' ? rest.substr(end) : trim(rest.substr(end + 1));
     if (!guid || *guid == 0 || remark || end == std::string_view::npos || end == 0 ||
         !(behind.empty() || behind.front() == '#')) {
       return faults.add(line,

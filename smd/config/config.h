@@ -326,16 +326,29 @@ void set_instance(std::string_view name, bool own_file, Config& config);
 /// TOML that parse_config turns back into `config`.
 [[nodiscard]] std::string print_config(const Config& config);
 
-/// The same of every option, with a remark on where its value comes from: FILE:LINE or "default".
+/// The same of every option, with a remark on where its value comes from: FILE:LINE or "default";
+/// behind it `command_line` for options that are otherwise than in `from_file`.
 [[nodiscard]] std::string print_config_sources(const Config& config,
                                                const ConfigLines& lines,
-                                               const std::string& file);
+                                               const std::string& file,
+                                               const Config& from_file,
+                                               const std::string& command_line);
 
 /// etc/smd.toml: every option commented out at its default, with meaning, unit and range.
 [[nodiscard]] std::string print_default_config();
 
 /// The table of docs/formats/config.md.
 [[nodiscard]] std::string print_config_reference();
+
+/// A rule between options that a configuration breaks.
+struct BrokenRule {
+  std::vector<std::string> options;  // names; the first one is where the fault is reported
+  std::string why;                   // what is wrong, and what would be right
+};
+
+/// All that `config` breaks. Whatever changes a configuration that was read without faults, such as
+/// a command line, asks again.
+[[nodiscard]] std::vector<BrokenRule> find_broken_rules(const Config& config);
 
 /// An option that two configurations disagree on.
 struct ConfigChange {

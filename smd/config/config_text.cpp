@@ -68,7 +68,9 @@ std::string print_config(const Config& config) {
 
 std::string print_config_sources(const Config& config,
                                  const ConfigLines& lines,
-                                 const std::string& file) {
+                                 const std::string& file,
+                                 const Config& from_file,
+                                 const std::string& command_line) {
   std::string text;
   for_each_option([&](const ConfigOption& option, bool first) {
     if (first) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", option.section);
@@ -77,6 +79,7 @@ std::string print_config_sources(const Config& config,
     if (option.name() == "sm.roots" && !config.sm.roots_file.empty())
       source += fmt::format(" and {}", config.sm.roots_file);
     const auto value = option.print(config);
+    if (value != option.print(from_file)) source += " and " + command_line;
     text += value ? fmt::format("{} = {}  # {}\n", option.key, *value, printable(source))
                   : fmt::format("#{} is not set  # {}\n", option.key, printable(source));
   });

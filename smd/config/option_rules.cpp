@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "smd/base/text.h"
 #include "smd/config/options.h"
@@ -210,6 +211,14 @@ std::vector<ConfigRule> make_rules() {
 std::span<const ConfigRule> config_rules() {
   static const std::vector<ConfigRule> rules = make_rules();
   return rules;
+}
+
+std::vector<BrokenRule> find_broken_rules(const Config& config) {
+  std::vector<BrokenRule> out;
+  for (const ConfigRule& rule : config_rules()) {
+    if (auto why = rule.broken(config)) out.push_back({rule.options, std::move(*why)});
+  }
+  return out;
 }
 
 }  // namespace smd

@@ -33,8 +33,13 @@ constexpr std::size_t kMostRestBody = 64 * 1024;
 /// A handshake takes one or two milliseconds of the loop.
 constexpr Rate kRestClients{.burst = 16, .refill = std::chrono::milliseconds(20)};
 
-/// Why a running daemon cannot go on with `fresh`; empty when it can.
-std::string find_unusable(const Config& running, const Config& fresh) {
+/// Why a running daemon cannot go on with `fresh`, which is `in_force` until a restart; empty when
+/// it can. The file that it was read from breaks no rule by itself.
+std::string find_unusable(const Config& running, const Config& fresh, const Config& in_force) {
+  if (const auto broken = find_broken_rules(fresh); !broken.empty())
+    return "with what the command line says: " + broken.front().why;
+  if (const auto broken = find_broken_rules(in_force); !broken.empty())
+    return "with what stays as it is until a restart: " + broken.front().why;
   for (const std::string& engine : fresh.sm.engine) {
     if (find_engine(engine) == nullptr) return fmt::format("no engine is called '{}'", engine);
   }
@@ -353,17 +358,28 @@ bool Daemon::start_replica() {
   return true;
 }
 
-/// Of files that options name, managers should have the same text, wherever it is.
+/// Of files that options name, managers should have the same text, wherever it is. Of keys the
+/// peer gets no sum, which would let whoever sees it try guesses: it is told which kinds of M_Keys
+/// there are, so that one with and one without are told apart.
 void Daemon::share_options() {
   if (!replica_) return;
+  // Roots are options themselves; names of nodes make no difference to a port.
+  constexpr std::pair<std::string_view, std::string_view> kCompared[] = {
+      {"partitions", "partitions.file"}, {"qos_policy", "qos.policy_file"}};
   std::string text = print_shared_options(options_.config);
   for (const NamedFile& each : named_files_) {
-    if (each.kind == "node_names" || each.kind == "roots") continue;  // no difference, or shown
-    boost::crc_32_type sum;
-    sum.process_bytes(each.text.data(), each.text.size());
-    text += fmt::format("{} = text {:08x}\n",
-                        each.kind == "partitions" ? "partitions.file" : "qos.policy_file",
-                        sum.checksum());
+    for (const auto& [kind, option] : kCompared) {
+      if (each.kind != kind) continue;
+      boost::crc_32_type sum;
+      sum.process_bytes(each.text.data(), each.text.size());
+      text += fmt::format("{} = text {:08x}\n", option, sum.checksum());
+    }
+  }
+  const MKeySources keys = make_settings(options_.config).m_keys;
+  if (!keys.empty()) {
+    text += "sm.m_key_file =";
+    for (const MKeySource& each : keys) text += each.seed.empty() ? " key" : " seed";
+    text += '\n';
   }
   replica_->set_options(std::move(text));
 }
@@ -490,7 +506,9 @@ void Daemon::reload() {
                options_.config_path);
     return notify_.ready();
   }
-  if (const std::string why = find_unusable(options_.config, *fresh); !why.empty()) {
+  Config in_force = *fresh;
+  keep_until_restart(options_.config, in_force);
+  if (const std::string why = find_unusable(options_.config, *fresh, in_force); !why.empty()) {
     log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
     return notify_.ready();
   }
@@ -508,11 +526,10 @@ void Daemon::reload() {
       fresh->qos.rules != options_.config.qos.rules) {
     log::info("config.change", "key=qos.policy_file what=content");
   }
-  log_remarks(*fresh);
-  keep_until_restart(options_.config, *fresh);
-  move_log(*fresh);
+  log_remarks(in_force);
+  move_log(in_force);
   adopt_files(std::move(*files));
-  options_.config = std::move(*fresh);
+  options_.config = std::move(in_force);
   share_options();
   adopt_partition_file();
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);

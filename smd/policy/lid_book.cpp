@@ -5,6 +5,7 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "smd/base/fault_list.h"
@@ -41,27 +42,41 @@ struct Line {
   LidRecord record;
 };
 
-tl::expected<Line, std::string> parse_line(const std::vector<std::string_view>& words) {
+/// What is wrong with a line, and the word of it.
+struct Wrong {
+  std::string_view word;
+  std::string why;
+};
+
+/// Requires: there is a word.
+tl::expected<Line, Wrong> parse_line(const std::vector<std::string_view>& words) {
+  const auto wrong = [&](std::size_t word, std::string why) {
+    return tl::unexpected(Wrong{words[word], std::move(why)});
+  };
   if (words.size() != 3)
-    return tl::unexpected(fmt::format(
-        "{} words; a line is PORT_GUID LID LMC, as in 0x0002c90300000001 0x0001 0", words.size()));
+    return wrong(
+        words.size() > 3 ? 3 : 0,
+        fmt::format("{} words; a line is PORT_GUID LID LMC, as in 0x0002c90300000001 0x0001 0",
+                    words.size()));
   const auto guid = parse_number(words[0]);
   if (!guid || *guid == 0)
-    return tl::unexpected(fmt::format(
-        "'{}' is no GUID; it has up to 16 hexadecimal digits after 0x, and is not 0", words[0]));
+    return wrong(
+        0,
+        fmt::format("'{}' is no GUID; it has up to 16 hexadecimal digits after 0x, and is not 0",
+                    words[0]));
   const auto lid = parse_number(words[1]);
   if (!lid || *lid == 0 || *lid > kTopUnicastLid.value())
-    return tl::unexpected(
-        fmt::format("'{}' is no unicast LID; those are 0x0001 … 0xbfff", words[1]));
+    return wrong(1, fmt::format("'{}' is no unicast LID; those are 0x0001 … 0xbfff", words[1]));
   const auto lmc = parse_number(words[2]);
-  if (!lmc || *lmc > 7) return tl::unexpected(fmt::format("'{}' is no LMC; it is 0 … 7", words[2]));
+  if (!lmc || *lmc > 7) return wrong(2, fmt::format("'{}' is no LMC; it is 0 … 7", words[2]));
   const std::uint64_t size = std::uint64_t{1} << *lmc;
   if (*lid % size != 0)
-    return tl::unexpected(fmt::format(
-        "LID 0x{:04x} with LMC {}: the LID has to be a multiple of {}", *lid, *lmc, size));
+    return wrong(
+        1,
+        fmt::format(
+            "LID 0x{:04x} with LMC {}: the LID has to be a multiple of {}", *lid, *lmc, size));
   if (*lid + size - 1 > kTopUnicastLid.value())
-    return tl::unexpected(
-        fmt::format("LID 0x{:04x} with LMC {} reaches beyond 0xbfff", *lid, *lmc));
+    return wrong(1, fmt::format("LID 0x{:04x} with LMC {} reaches beyond 0xbfff", *lid, *lmc));
   return Line{Guid{*guid},
               {Lid{static_cast<std::uint16_t>(*lid)}, static_cast<std::uint8_t>(*lmc)}};
 }
@@ -91,7 +106,7 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
     if (words.empty()) continue;
     const auto line = parse_line(words);
     if (!line) {
-      faults.add(number, line.error());
+      faults.add(number, column_of(raw, line.error().word), line.error().why);
       continue;
     }
     const unsigned first = line->record.base.value();
@@ -99,9 +114,11 @@ Parsed<LidBook> parse_lid_book(std::string_view text, const std::string& file) {
     int taken = 0;
     for (unsigned lid = first; taken == 0 && lid <= last; ++lid) taken = line_of[lid];
     if (book.contains(line->guid)) {
-      faults.add(number, fmt::format("{} is here twice", line->guid));
+      faults.add(number, column_of(raw, words[0]), fmt::format("{} is here twice", line->guid));
     } else if (taken != 0) {
-      faults.add(number, fmt::format("LID 0x{:04x} is already given by line {}", first, taken));
+      faults.add(number,
+                 column_of(raw, words[1]),
+                 fmt::format("LID 0x{:04x} is already given by line {}", first, taken));
     } else {
       book.emplace(line->guid, line->record);
       for (unsigned lid = first; lid <= last; ++lid) line_of[lid] = number;

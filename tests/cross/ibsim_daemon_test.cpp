@@ -8,9 +8,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/paths.h"
@@ -264,6 +268,72 @@ TEST_F(DaemonOnIbsim, AdoptsANewConfiguration) {
       },
       10s))
       << ask({"smpquery", "portinfo", lid, std::to_string(port)}).out << smd_->err();
+}
+
+/// What ibnetdiscover calls each node, by GUID: a switch in its heading, which has an adapter's own
+/// description whatever a map says, and adapters where the cables of switches are listed.
+std::map<std::string, std::string> names_by_ibnetdiscover(const std::string& text) {
+  std::map<std::string, std::string> out;
+  static const std::regex kSwitch("Switch\\s+\\d+ \"S-([0-9a-f]{16})\"\\s+# \"([^\"]*)\".*");
+  static const std::regex kCable(
+      ".*\"H-([0-9a-f]{16})\"\\[\\d+\\]\\([0-9a-f]+\\)\\s+# \"([^\"]*)\".*");
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (std::regex_match(line, found, kSwitch) || std::regex_match(line, found, kCable))
+      out["0x" + found[1].str()] = found[2].str();
+  }
+  return out;
+}
+
+TEST_F(DaemonOnIbsim, CallsNodesAsIbnetdiscoverDoesWithTheSameMap) {
+  const std::filesystem::path map = scratch_.path() / "names";
+  const auto& [switches, adapters] =
+      std::tie(ibsim_->facts().switch_ids, ibsim_->facts().adapter_ids);
+  const auto guid = [](const std::string& id) { return "0x" + id.substr(2); };
+  // Behind the GUID; what a reader takes of it.
+  const std::vector<std::pair<std::string, std::string>> shapes{
+      {" \"spine 1\"", "spine 1"},
+      {"\t\"tab\"  ", "tab"},
+      {" \"with a remark\" # of mine", "with a remark"},
+      {" \"rack #3\"", "rack "},
+      {" \"Gr\u00f6\u00dfe\"", "Gr\u00f6\u00dfe"},
+      {" \"line of DOS\"\r", "line of DOS"},
+      {"    \"" + std::string(90, 'y') + "\"", std::string(90, 'y')}};
+  ASSERT_GT(switches.size(), shapes.size());
+  std::map<std::string, std::string> wanted;
+  {
+    std::ofstream file(map);
+    file << "# the machine room\n\n";
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      file << (i == 1 ? " \t" : "") << guid(switches[i]) << shapes[i].first << '\n';
+      wanted[guid(switches[i])] = shapes[i].second;
+    }
+    std::string upper = guid(adapters[1]).substr(2);
+    std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    file << "0X" << upper << " \"login\"\n0x" << std::stoull(upper, nullptr, 16)
+         << " \"of nobody\"\n"
+         << guid(adapters[2]) << " \"last, without a line feed\"";
+    wanted[guid(adapters[1])] = "login";
+    wanted[guid(adapters[2])] = "last, without a line feed";
+  }
+  std::ostringstream text;
+  text << std::ifstream(config_).rdbuf();
+  std::string config = text.str();
+  config.insert(config.find("[sm]\n") + 5, "node_name_map = \"" + map.string() + "\"\n");
+  std::ofstream(config_) << config;
+  ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
+  const auto ours = [&] {
+    std::map<std::string, std::string> out;
+    for (const auto& node : answer({"nodes"}).value("nodes", nlohmann::json::array()))
+      out[node.at("guid")] = node.value("name", node.at("description").get<std::string>());
+    return out;
+  };
+  EXPECT_TRUE(wait_until([&] { return ours()[guid(adapters[1])] == "login"; }, 20s)) << smd_->err();
+  const auto theirs = names_by_ibnetdiscover(ask({"ibnetdiscover", "--node-name-map", map}).out);
+  EXPECT_EQ(theirs.size(), switches.size() + adapters.size());
+  EXPECT_EQ(ours(), theirs);
+  for (const auto& [node, name] : wanted) EXPECT_EQ(ours()[node], name) << node;
 }
 
 TEST_F(DaemonOnIbsim, KeepsTryingWhenTheAdapterDoesNotTakeAnythingAnyMore) {

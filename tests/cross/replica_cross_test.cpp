@@ -37,7 +37,8 @@ struct ReplicaOfDaemons : ::testing::Test {
     std::string name, host;
     unsigned priority;
     std::uint16_t port = free_port();
-    std::string more = "";  // of its configuration
+    std::string of_sm = "";  // more of its section [sm]
+    std::string more = "";   // of its configuration
     std::optional<Process> smd;
   };
 
@@ -60,8 +61,9 @@ struct ReplicaOfDaemons : ::testing::Test {
     std::ofstream(home / "smd.toml")
         << "[sm]\npriority = " << machine.priority
         << "\npoll_interval_ms = 500\npoll_retries = 2\nstate_dir = \"" << (home / "state").string()
-        << "\"\n[sweep]\ninterval_s = 1\n[admin]\nsocket = \"" << (home / "smd.sock").string()
-        << "\"\n[replica]\nlisten = \"127.0.0.1:" << machine.port
+        << "\"\n"
+        << machine.of_sm << "[sweep]\ninterval_s = 1\n[admin]\nsocket = \""
+        << (home / "smd.sock").string() << "\"\n[replica]\nlisten = \"127.0.0.1:" << machine.port
         << "\"\npeers = [\"127.0.0.1:" << peer.port << "\"]\ncertificate = \""
         << (home / "own.pem").string() << "\"\nkey = \"" << (home / "own.key").string()
         << "\"\nca = \"" << (folder / "ca.pem").string() << "\"\n"
@@ -157,6 +159,76 @@ TEST_F(ReplicaOfDaemons, AStandbySaysWhatItsMasterHasOtherwise) {
   EXPECT_TRUE(
       wait_until([&] { return alarms(two).find("otherwise") == std::string::npos; }, seconds(10)))
       << alarms(two);
+}
+
+/// Two managers, each with files of its own. They differ in port.hoq_life, so that the alarm shows
+/// that the master's options have come.
+struct ReplicaWithFiles : ReplicaOfDaemons {
+  void put(const Machine& machine, const char* name, const std::string& text) const {
+    namespace fs = std::filesystem;
+    const fs::path file = folder / machine.name / name;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  }
+
+  [[nodiscard]] std::string at(const Machine& machine, const char* name) const {
+    return (folder / machine.name / name).string();
+  }
+
+  void start_both() {
+    for (Machine* each : {&one, &two}) {
+      each->of_sm = "m_key_file = \"" + at(*each, "keys") + "\"\n";
+      each->more = "[qos]\npolicy_file = \"" + at(*each, "qos.conf") + "\"\n";
+    }
+    two.more += "[port]\nhoq_life = 17\n";
+    start(one, two, authority);
+    ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+    start(two, one, authority);
+  }
+
+  /// The standby's alarm has these options and no other.
+  void expect_differing(const std::string& names) {
+    const std::string wanted = "master has otherwise: " + names + "; a takeover";
+    const auto alarms = [&] { return status(two).value("alarms", nlohmann::json::array()).dump(); };
+    EXPECT_TRUE(wait_until([&] { return alarms().find(wanted) != std::string::npos; }, seconds(30)))
+        << wanted << " is not in " << alarms() << two.smd->err();
+  }
+
+  void hang_up() const { ::kill(two.smd->pid(), SIGHUP); }
+
+  static std::string policy(unsigned sl) {
+    return "qos-ulps\ndefault: 0\nsdp: " + std::to_string(sl) + "\nend-qos-ulps\n";
+  }
+
+  static std::string seed(char digit) { return "seed " + std::string(32, digit) + "\n"; }
+};
+
+TEST_F(ReplicaWithFiles, APolicyThatDiffersIsNamedWithAnMKeyFileBesideIt) {
+  for (const Machine* each : {&one, &two}) {
+    put(*each, "keys", seed('1'));
+    put(*each, "qos.conf", policy(1));
+  }
+  start_both();
+  expect_differing("port.hoq_life");
+  put(two, "qos.conf", policy(2));
+  hang_up();
+  expect_differing("port.hoq_life, qos.policy_file");
+  put(two, "qos.conf", policy(1));
+  hang_up();
+  expect_differing("port.hoq_life");
+}
+
+/// A sum of a key would let whoever sees it try guesses.
+TEST_F(ReplicaWithFiles, OfKeysTheirKindsAloneAreCompared) {
+  put(one, "keys", seed('1'));
+  put(two, "keys", seed('2'));
+  for (const Machine* each : {&one, &two}) put(*each, "qos.conf", policy(1));
+  start_both();
+  expect_differing("port.hoq_life");
+  put(two, "keys", seed('2') + "key 0x1122334455667788\n");
+  hang_up();
+  expect_differing("port.hoq_life, sm.m_key_file");
 }
 
 TEST_F(ReplicaOfDaemons, AStrangersCertificateGetsNothingAndTheElectionGoesOn) {

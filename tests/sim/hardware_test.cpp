@@ -169,6 +169,38 @@ TEST_F(ExtendedSpeeds, AreAskedForAndSetWhateverHappens) {
   expect_extended("a sweep");
 }
 
+/// Everything as `m_key_file` with one `key` line has it.
+Settings keyed(unsigned priority, MKey key, std::uint16_t lease_s) {
+  Settings out = manager_settings(priority);
+  out.m_keys = {{.seed = {}, .key = key}};
+  out.ports.m_key = out.election.m_key = key;
+  out.ports.m_key_lease_s = lease_s;
+  return out;
+}
+
+TEST_F(ExtendedSpeeds, AreAskedForAndSetWhereMKeysOfAnotherManagerAreReplacedAndKeptAlive) {
+  all[0].start(keyed(5, MKey{0xabc}, 0));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  all[0].kill();
+  expect_extended("bring-up");
+
+  sets = 0;
+  all[1].start(keyed(5, MKey{0xdef}, 4));
+  ASSERT_TRUE(settle(all)) << all.find_fault();
+  for (const std::string& name : {"sw-0-0", "sw-1-1"})
+    EXPECT_EQ(all.fabric.port_info(all.node(name), PortNum{0}).m_key, MKey{0xdef}) << name;
+  EXPECT_EQ(all.fabric.port_info(all.node("host-00003"), PortNum{1}).m_key, MKey{0xdef});
+  EXPECT_GT(sets, 0u);
+  expect_extended("keys of another manager");
+
+  // Adapters are asked twice in a lease, and nothing else is swept meanwhile.
+  all.run_for(3s);
+  EXPECT_EQ(sweeps, 0u);
+  EXPECT_EQ(plain_gets, 0u);
+  EXPECT_GE(gets, 7u) << "each adapter but the manager's own";
+  expect_extended("leases");
+}
+
 // --- What another manager left on ---------------------------------------------------------------
 
 class AdaptiveRoutingLeft : public ::testing::Test {

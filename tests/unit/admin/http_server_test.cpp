@@ -374,14 +374,19 @@ TEST(HttpToken, FilesAreRead) {
     return tokens ? std::to_string(tokens->size()) : tokens.error().context.substr(file.size());
   };
   EXPECT_EQ(read("# mine\n\n 0123456789abcdef  # theirs\nfedcba9876543210"), "2");
-  EXPECT_THAT(read("0123456789abcdef\nshort\n"), StartsWith(":2: no token; 16 to 256"));
-  EXPECT_THAT(read("0123456789 abcdef\n"), StartsWith(":1: no token"));
-  EXPECT_THAT(read("0123456789abcde\xe9\n"), StartsWith(":1: no token"));
+  EXPECT_THAT(read("0123456789abcdef\nshort\n"), StartsWith(":2:1: no token; 16 to 256"));
+  EXPECT_THAT(read(" \t0123456789 abcdef # mine\n"), StartsWith(":1:3: no token"));
+  EXPECT_THAT(read("0123456789abcde\xe9\n"), StartsWith(":1:1: no token"));
   EXPECT_THAT(read("# none\n"), StartsWith(" has no token"));
   std::filesystem::remove(file);
   EXPECT_FALSE(read_tokens(file));
   EXPECT_FALSE(read_tokens("/dev/zero"));
 }
+
+struct HowToCall {
+  std::string early{};            // sent with the first flight, under `before`
+  SSL_SESSION* before = nullptr;  // to be resumed, or a key from elsewhere where it has no ticket
+};
 
 /// With certificates made here: a client of OpenSSL over memory, so that what it says can be kept.
 class HttpTlsTest : public HttpServerTest {
@@ -410,7 +415,10 @@ class HttpTlsTest : public HttpServerTest {
   }
 
   /// What comes for it; `sent_` has every byte that went out.
-  std::string call(const std::string& request, const std::string& as = "", bool old = false) {
+  std::string call(const std::string& request,
+                   const std::string& as = "",
+                   bool old = false,
+                   const HowToCall& how = {}) {
     const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(
         SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
     if (old) SSL_CTX_set_max_proto_version(context.get(), TLS1_2_VERSION);
@@ -427,8 +435,18 @@ class HttpTlsTest : public HttpServerTest {
     BIO* const out = BIO_new(BIO_s_mem());
     SSL_set_bio(tls.get(), in, out);
     SSL_set_connect_state(tls.get());
-    const auto client = connect();
+    if (how.before != nullptr) {
+      EXPECT_EQ(SSL_set_session(tls.get(), how.before), 1);
+      shown_ = how.before;
+      SSL_set_psk_use_session_callback(tls.get(), &HttpTlsTest::show_session);
+    }
     sent_.clear();
+    if (!how.early.empty()) {
+      std::size_t written = 0;
+      EXPECT_EQ(SSL_write_early_data(tls.get(), how.early.data(), how.early.size(), &written), 1);
+      EXPECT_EQ(written, how.early.size());
+    }
+    const auto client = connect();
     std::size_t taken = 0;
     std::string answer;
     bool asked = false;
@@ -445,13 +463,46 @@ class HttpTlsTest : public HttpServerTest {
         SSL_write(tls.get(), request.data(), static_cast<int>(request.size()));
       if (SSL_get_shutdown(tls.get()) != 0) SSL_shutdown(tls.get());
       while ((bytes = BIO_read(out, chunk.data(), static_cast<int>(chunk.size()))) > 0) {
+        if (sent_.empty()) first_flight_.assign(chunk.data(), static_cast<std::size_t>(bytes));
         sent_.append(chunk.data(), static_cast<std::size_t>(bytes));
         client->send({chunk.data(), static_cast<std::size_t>(bytes)});
       }
       return client->ended();
     });
+    session_.reset(SSL_get1_session(tls.get()));
+    reused_ = SSL_session_reused(tls.get()) != 0;
+    early_ = SSL_get_early_data_status(tls.get());
     return answer;
   }
+
+  /// A key that the server may know or not, good for early data. As SSL_psk_use_session_cb_func.
+  static int show_session(
+      SSL*, const EVP_MD*, const unsigned char** id, std::size_t* size, SSL_SESSION** session) {
+    static constexpr unsigned char kId[] = {'s', 'm', 'd'};
+    *id = kId;
+    *size = sizeof kId;
+    if (SSL_SESSION_up_ref(shown_) == 1) *session = shown_;
+    return 1;
+  }
+
+  /// A session for early data that no server gave out.
+  static std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> make_session(SSL* tls) {
+    std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> out(SSL_SESSION_new(),
+                                                                  &SSL_SESSION_free);
+    static constexpr unsigned char kAes128Sha256[] = {0x13, 0x01};
+    const std::array<unsigned char, 32> key{7};
+    EXPECT_EQ(SSL_SESSION_set1_master_key(out.get(), key.data(), key.size()), 1);
+    EXPECT_EQ(SSL_SESSION_set_cipher(out.get(), SSL_CIPHER_find(tls, kAes128Sha256)), 1);
+    EXPECT_EQ(SSL_SESSION_set_protocol_version(out.get(), TLS1_3_VERSION), 1);
+    EXPECT_EQ(SSL_SESSION_set_max_early_data(out.get(), 16384), 1);
+    return out;
+  }
+
+  std::unique_ptr<SSL_SESSION, decltype(&SSL_SESSION_free)> session_{nullptr, &SSL_SESSION_free};
+  bool reused_ = false;       // the last call took up `before`
+  int early_ = 0;             // SSL_EARLY_DATA_… of the last call
+  std::string first_flight_;  // of the last call
+  static inline SSL_SESSION* shown_ = nullptr;
 
   std::filesystem::path folder_ = make_folder();
   test::Authority ours_{"ours"};
@@ -486,13 +537,42 @@ TEST_F(HttpTlsTest, ACertificateOfTheAuthorityIsWantedWhereOneIsNamed) {
   EXPECT_EQ(server_->stats().no_handshake, 2u);
 }
 
-TEST_F(HttpTlsTest, WhatSomebodyRecordedIsWorthNothing) {
+/// Early data is what a request can be recorded in and sent again. It takes a key of an earlier
+/// connection: the server gives none out, and takes no data under any other.
+TEST_F(HttpTlsTest, NoRequestComesWithTheFirstFlight) {
   listen_for_bodies(options());
-  EXPECT_THAT(call(kPost), EndsWith("POST /x abc Bearer t"));
-  EXPECT_EQ(asked_, 1);
+  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
+                                                                  &SSL_CTX_free);
+  const std::unique_ptr<SSL, decltype(&SSL_free)> tls(SSL_new(context.get()), &SSL_free);
+  const auto foreign = make_session(tls.get());
+  EXPECT_THAT(call("GET /later HTTP/1.1\r\n\r\n", "", false, {kPost, foreign.get()}),
+              HasSubstr("GET /later"));
+  EXPECT_EQ(early_, SSL_EARLY_DATA_REJECTED);
+  EXPECT_EQ(asked_, 1) << "the request of the first flight is no request";
+
+  // Whoever recorded it sends it again.
+  EXPECT_GT(first_flight_.size(), std::string(kPost).size() + 200) << "hello and request";
+  EXPECT_THAT(exchange(first_flight_), Not(HasSubstr("HTTP")));
   EXPECT_THAT(exchange(sent_), Not(HasSubstr("HTTP")));
   EXPECT_EQ(asked_, 1);
-  EXPECT_EQ(server_->stats().no_handshake, 1u);
+  EXPECT_EQ(server_->stats().answered, 1u);
+  EXPECT_EQ(server_->stats().no_handshake, 2u);
+}
+
+TEST_F(HttpTlsTest, NoConnectionIsTakenUpAgain) {
+  for (const char* ca : {"", "ca.pem"}) {
+    asked_ = 0;
+    listen_for_bodies(options(ca));
+    ASSERT_THAT(call(kPost, "caller"), EndsWith("POST /x abc Bearer t"));
+    EXPECT_EQ(SSL_SESSION_is_resumable(session_.get()), 0) << "a ticket came";
+    EXPECT_EQ(SSL_SESSION_get_max_early_data(session_.get()), 0u);
+    const auto before = std::move(session_);
+    EXPECT_THAT(call(kPost, "caller", false, {"", before.get()}), EndsWith("POST /x abc Bearer t"))
+        << "whoever shows one is taken like anybody";
+    EXPECT_FALSE(reused_);
+    EXPECT_EQ(asked_, 2);
+    EXPECT_EQ(server_->stats().no_handshake, 0u);
+  }
 }
 
 TEST_F(HttpTlsTest, FilesThatAreNoneAreSaid) {

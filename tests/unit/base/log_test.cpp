@@ -10,6 +10,13 @@
 #include <fstream>
 #include <thread>
 
+namespace {
+std::string g_openlog_ident;
+}
+
+/// In place of the C library's: spdlog finds this one.
+extern "C" void openlog(const char* ident, int, int) { g_openlog_ident = ident; }
+
 namespace smd::log {
 namespace {
 
@@ -183,6 +190,16 @@ TEST_F(LogFile, IsNoneWhereLinesGoToStderr) {
   std::filesystem::remove(file);
   ASSERT_TRUE(reopen_sink());
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST(Syslog, KnowsTheProgramByTheNameThatItIsGiven) {
+  ASSERT_TRUE(open_sink("syslog"));
+  EXPECT_EQ(g_openlog_ident, "smd");
+  set_ident("smd@rail-1");
+  ASSERT_TRUE(open_sink("syslog"));
+  EXPECT_EQ(g_openlog_ident, "smd@rail-1");
+  set_ident("smd");
+  ASSERT_TRUE(open_sink("stderr"));
 }
 
 TEST(LatestLines, AreThoseAboveDebugInTheOrderOfWriting) {

@@ -752,7 +752,7 @@ TEST(ConfigSources, SayWhereEachValueComesFrom) {
   ConfigLines lines;
   const auto config = parse_config("[sm]\npriority = 5\n\nlmc = 1\n", "smd.toml", &lines);
   ASSERT_TRUE(config);
-  const std::string text = print_config_sources(*config, lines, "smd.toml");
+  const std::string text = print_config_sources(*config, lines, "smd.toml", *config, "");
   EXPECT_THAT(text,
               AllOf(HasSubstr("priority = 5  # smd.toml:2\n"),
                     HasSubstr("lmc = 1  # smd.toml:4\n"),

@@ -44,13 +44,20 @@ using Names = std::vector<std::pair<Guid, std::string>>;
 TEST(NodeNameMap, HasAGuidAndAQuotedNameALine) {
   const auto names = parse_node_name_map(
       "# the machine room\n"
-      "0x0002c90300000002 \"leaf 7 # of \xc3\xa9tage 2\"\r\n"
+      "0x0002c90300000002 \"leaf 7 of \xc3\xa9tage 2\"\r\n"
       "\n"
       "\t0X1\t\"spine\"  # in the middle\n",
       "names");
   ASSERT_TRUE(names) << print_fault(names.error().front());
   EXPECT_EQ(*names,
-            (Names{{Guid{1}, "spine"}, {Guid{0x0002c90300000002}, "leaf 7 # of \xc3\xa9tage 2"}}));
+            (Names{{Guid{1}, "spine"}, {Guid{0x0002c90300000002}, "leaf 7 of \xc3\xa9tage 2"}}));
+}
+
+TEST(NodeNameMap, ANameEndsAtARemarkAsForOtherReaders) {
+  const auto names = parse_node_name_map("0x1 \"rack #3\"\n0x2 \"rack 4\" # \"4\"\n", "names");
+  ASSERT_TRUE(names) << print_fault(names.error().front());
+  EXPECT_EQ(*names, (Names{{Guid{1}, "rack "}, {Guid{2}, "rack 4"}}));
+  EXPECT_FALSE(parse_node_name_map("0x1 \"#3\"\n", "names")) << "nothing is left of it";
 }
 
 TEST(NodeNameMap, EveryOtherLineIsAFault) {

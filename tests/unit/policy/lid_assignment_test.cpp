@@ -265,7 +265,7 @@ TEST(LidBook, PrintsOneLinePerPortAndReadsItBack) {
   EXPECT_TRUE(parse_lid_book("", "lids").value().empty());
 }
 
-TEST(LidBook, NamesEveryFaultWithItsLine) {
+TEST(LidBook, NamesEveryFaultWithItsLineAndColumn) {
   const auto result = parse_lid_book(
       "0x1 0x1 0\n"
       "0x2 0x2\n"
@@ -280,24 +280,27 @@ TEST(LidBook, NamesEveryFaultWithItsLine) {
       "0 0x8 0\n"
       "0x10000000000000000 0x8 0\n"
       "0x5 0x8 3\n"
-      "0x6 0xc 2",
+      "0x6 0xc 2\n"
+      "  0x7 \t0x20 0 0x8\n",
       "lids");
   ASSERT_FALSE(result);
   std::vector<std::string> lines;
   for (const Fault& f : result.error()) lines.push_back(print_fault(f));
-  EXPECT_THAT(lines,
-              ElementsAre(HasSubstr("lids:2: 2 words"),
-                          HasSubstr("lids:3: 'zzz' is no GUID"),
-                          HasSubstr("lids:4: '0' is no unicast LID"),
-                          HasSubstr("lids:5: '0xc000' is no unicast LID"),
-                          HasSubstr("lids:6: '8' is no LMC"),
-                          HasSubstr("lids:7: LID 0x0005 with LMC 1: the LID has to be a multiple"),
-                          HasSubstr("lids:8: '-1' is no LMC"),
-                          HasSubstr("lids:9: 0x0000000000000001 is here twice"),
-                          HasSubstr("lids:10: LID 0x0001 is already given by line 1"),
-                          HasSubstr("lids:11: '0' is no GUID"),
-                          HasSubstr("lids:12: '0x10000000000000000' is no GUID"),
-                          HasSubstr("lids:14: LID 0x000c is already given by line 13")));
+  EXPECT_THAT(
+      lines,
+      ElementsAre(HasSubstr("lids:2:1: 2 words"),
+                  HasSubstr("lids:3:1: 'zzz' is no GUID"),
+                  HasSubstr("lids:4:5: '0' is no unicast LID"),
+                  HasSubstr("lids:5:5: '0xc000' is no unicast LID"),
+                  HasSubstr("lids:6:9: '8' is no LMC"),
+                  HasSubstr("lids:7:5: LID 0x0005 with LMC 1: the LID has to be a multiple"),
+                  HasSubstr("lids:8:9: '-1' is no LMC"),
+                  HasSubstr("lids:9:1: 0x0000000000000001 is here twice"),
+                  HasSubstr("lids:10:5: LID 0x0001 is already given by line 1"),
+                  HasSubstr("lids:11:1: '0' is no GUID"),
+                  HasSubstr("lids:12:1: '0x10000000000000000' is no GUID"),
+                  HasSubstr("lids:14:5: LID 0x000c is already given by line 13"),
+                  HasSubstr("lids:15:15: 4 words")));
 }
 
 TEST(FollowFabric, PortsThatHaveALidKeepItWhateverTheBookSays) {

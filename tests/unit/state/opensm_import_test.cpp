@@ -49,23 +49,63 @@ TEST(OpensmImport, LidsAreTakenOver) {
   EXPECT_EQ(book.at(Guid{0x20001}).lmc, 0);
 }
 
-TEST(OpensmImport, EveryLineThatIsNoneIsNamed) {
-  for (const char* bad : {"0x1",
-                          "0x1 0x2",
-                          "0x1 0x3 0x2",
-                          "0x1 0x0 0x0",
-                          "0x0 0x9 0x9",
-                          "0x1 0xc000 0xc000",
-                          "0x1 0x8 0xa",
-                          "0x1 0x9 0xa",
-                          "0x1 0x0002 0x0002",
-                          "0x0000000000020001 0x9 0x9",
-                          "0x1 0x9 0x9 0x9",
-                          "1 2 3"}) {
+TEST(OpensmImport, EveryLineThatIsNoneIsNamedWithItsWord) {
+  for (const auto& [bad, column] :
+       std::vector<std::pair<const char*, int>>{{"0x1", 1},
+                                                {"0x1 0x2", 1},
+                                                {"0x1 0x3 0x2", 9},
+                                                {"0x1 0x0 0x0", 5},
+                                                {"0x0 0x9 0x9", 1},
+                                                {"0x1 0xc000 0xc000", 5},
+                                                {"0x1 0x8 0xc000", 9},
+                                                {"0x1 0x8 0xa", 5},
+                                                {"0x1 0x9 0xa", 5},
+                                                {"0x1 0x0002 0x0002", 5},
+                                                {"0x0000000000020001 0x9 0x9", 1},
+                                                {"0x1 0x9 0x9 0x9", 13},
+                                                {"  0x1 \t0x9 zzz", 12},
+                                                {"0x1 0xyz 0x9", 5},
+                                                {"1 2 3", 1}}) {
     const auto parsed = parse_guid2lid(std::string(kGuid2Lid) + bad + "\n", "f");
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.error()[0].line, 7) << bad;
+    EXPECT_EQ(parsed.error()[0].column, column) << bad;
   }
+}
+
+/// A line of kDump with one word changed; its line in the file, the column of the word.
+TEST(OpensmImport, AWordOfADumpThatIsNoneIsNamed) {
+  const Moment now{.runtime = {100s}, .wall_ms = kWall};
+  const auto fault_of = [&](const std::string& right, const std::string& wrong) {
+    std::string text = kDump;
+    const std::size_t at = text.find(right);
+    EXPECT_NE(at, std::string::npos) << right;
+    text.replace(at, right.size(), wrong);
+    const auto parsed = parse_opensm_dump(text, "f", now);
+    if (parsed || parsed.error().size() != 1) return std::string("not one fault");
+    // Where the changed word stands, counted by hand: behind the last line feed before it.
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    return print_fault(parsed.error()[0]) + fmt::format(" [column {}]", at - begin + 1);
+  };
+  EXPECT_EQ(fault_of("lease=0x64", "leese=0x64"),
+            "f:7:93: no service record as OpenSM 3.3 writes it: no field is called 'leese'; the "
+            "nearest is lease; it is missing [column 93]");
+  EXPECT_EQ(
+      fault_of("id=0x0000000000000007", "id=0xzz"),
+      "f:7:22: no service record as OpenSM 3.3 writes it: 'zz' is no hexadecimal number up to "
+      "ffffffffffffffff [column 17]");
+  EXPECT_EQ(fault_of("sl=0x03", "sl=0x10"),
+            "f:5:408: no InformInfo record as OpenSM 3.3 writes it: '10' is no hexadecimal number "
+            "up to f [column 403]");
+  EXPECT_EQ(fault_of(" remote_qp=0x00000001", ""),
+            "f:5:291: no InformInfo record as OpenSM 3.3 writes it: remote_qp is missing from here "
+            "on [column 343]");
+  EXPECT_EQ(fault_of("mcm_port:", "mcm_prt:"),
+            "f:3:1: no record of opensm-sa.dump; the nearest is mcm_port; one of Service Record, "
+            "InformInfo Record, GUIDInfo Record, MC Group, mcm_port [column 1]");
+  EXPECT_EQ(fault_of("data8=0x1100000000000000:0x", "data8=0x1100000000000000-0x"),
+            "f:7:193: no service record as OpenSM 3.3 writes it: the second half of a number is "
+            "missing from here on [column 169]");
 }
 
 TEST(OpensmImport, SubscriptionsAndServicesAreTakenOver) {

@@ -1,0 +1,115 @@
+// What `smd check-config --instance` says an instance would run with.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/paths.h"
+#include "tests/support/process.h"
+
+namespace smd::test {
+namespace instance_test {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class InstanceConfig : public testing::Test {
+ protected:
+  InstanceConfig() {
+    std::string pattern = testing::TempDir() + "/smd-instance-XXXXXX";
+    folder = mkdtemp(pattern.data());
+    std::ofstream(file()) << "[sm]\n"
+                             "state_dir = \"/srv/smd\"\n"
+                             "[metrics]\n"
+                             "listen = \"127.0.0.1:9684\"\n"
+                             "[log]\n"
+                             "sink = \"/var/log/smd/smd.log\"\n";
+  }
+
+  ~InstanceConfig() override { std::filesystem::remove_all(folder); }
+
+  [[nodiscard]] std::string file() const { return folder / "smd.toml"; }
+
+  static Finished check(const std::vector<std::string>& words) {
+    std::vector<std::string> argv{build_path("bin/smd"), "check-config"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, std::chrono::seconds(60));
+  }
+
+  std::filesystem::path folder;
+};
+
+TEST_F(InstanceConfig, ShowsWhatAnInstanceOfASharedFileHasForItself) {
+  const std::string name = "0x0002c9030002fb06";
+  const Finished done = check({"-c", file(), "--instance", name, "--print"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  const std::string by = " and --instance " + name + "\n";
+  // The port is that of docs/operations.md.
+  for (const std::string& line :
+       {"state_dir = \"/srv/smd/" + name + "\"  # " + file() + ":2" + by,
+        "listen = \"127.0.0.1:9698\"  # " + file() + ":4" + by,
+        "sink = \"/var/log/smd/" + name + ".smd.log\"  # " + file() + ":6" + by,
+        "socket = \"/run/smd/" + name + ".sock\"  # default" + by,
+        "port_guid = \"" + name + "\"  # default" + by,
+        std::string("lmc = 0  # default\n")})
+    EXPECT_THAT(done.out, HasSubstr("\n" + line));
+  EXPECT_THAT(done.out,
+              testing::StartsWith("# Instance " + name + "; the journal and syslog call it smd@" +
+                                  name + ".\n"));
+}
+
+TEST_F(InstanceConfig, WithoutOneIsThatOfTheFile) {
+  const Finished done = check({"-c", file(), "--print"});
+  ASSERT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("\nlisten = \"127.0.0.1:9684\"  # " + file() + ":4\n"));
+  EXPECT_THAT(done.out, Not(HasSubstr("nstance")));
+}
+
+/// With an /etc of its own: /etc/smd/rail-1.toml is the file of rail-1 alone.
+TEST_F(InstanceConfig, NeedsNoFileToBeNamed) {
+  const auto in_own_etc = [&](const std::string& words) {
+    return run_process({.argv = {"unshare",
+                                 "-rm",
+                                 "sh",
+                                 "-ec",
+                                 "mount -t tmpfs none /etc && mkdir /etc/smd && cp \"$1\" "
+                                 "/etc/smd/rail-1.toml && cp \"$1\" /etc/smd/smd.toml && \"$2\" "
+                                 "check-config " +
+                                     words,
+                                 "sh",
+                                 file(),
+                                 build_path("bin/smd")}},
+                       std::chrono::seconds(60));
+  };
+  if (run_process({.argv = {"unshare", "-rm", "mount", "-t", "tmpfs", "none", "/etc"}},
+                  std::chrono::seconds(60))
+          .exit_code != 0)
+    GTEST_SKIP() << "no mount namespace to be had";
+  const Finished own = in_own_etc("--instance rail-1 --print");
+  ASSERT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_THAT(own.out, HasSubstr("\nstate_dir = \"/srv/smd\"  # /etc/smd/rail-1.toml:2\n"));
+  EXPECT_THAT(own.out, HasSubstr("\nlisten = \"127.0.0.1:9684\"  # /etc/smd/rail-1.toml:4\n"));
+  EXPECT_THAT(own.out, HasSubstr("\nsocket = \"/run/smd/rail-1.sock\"  # default and --instance"));
+  const Finished shared = in_own_etc("--instance rail-2 --print");
+  ASSERT_EQ(shared.exit_code, 0) << shared.err;
+  EXPECT_THAT(shared.out,
+              HasSubstr("\nstate_dir = \"/srv/smd/rail-2\"  # /etc/smd/smd.toml:2 and --instance"));
+  EXPECT_EQ(in_own_etc("--instance rail-1").out, "/etc/smd/rail-1.toml: good\n");
+}
+
+TEST_F(InstanceConfig, OfWordsThatAreWrongSaysSoInOneLine) {
+  for (const auto& [words, part] :
+       {std::pair(std::vector<std::string>{}, "-c FILE, or --instance NAME"),
+        std::pair(std::vector<std::string>{"--instance", "../up"}, "'../up' is no name")}) {
+    const Finished done = check(words);
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, HasSubstr(part));
+    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+  }
+}
+
+}  // namespace instance_test
+}  // namespace smd::test
