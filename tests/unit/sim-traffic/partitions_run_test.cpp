@@ -13,6 +13,7 @@
 #include "smd/base/rng.h"
 #include "tests/support/memory_processes.h"
 #include "tests/support/partition_cases.h"
+#include "tests/support/scenario_text.h"
 
 namespace smd::sim::test {
 namespace {
@@ -39,10 +40,7 @@ void expect_told_by_processes(const std::string& text,
                               unsigned count,
                               unsigned partitions,
                               const std::string& expected) {
-  auto scenario = parse_scenario(text, "s.toml");
-  ASSERT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
-  scenario->packet.partitions = partitions;
-  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  const auto prepared = prepare_text(text, partitions);
   ASSERT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
   std::vector<std::string> told(count);
   MemoryProcesses processes(count);
@@ -131,9 +129,7 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
 
 /// What two processes end with when what they send each other is meddled with.
 std::string failure_of(const MemoryProcesses::Meddler& meddler) {
-  auto scenario = parse_scenario(partition_cases()[0].text, "s.toml");
-  scenario->packet.partitions = 2;
-  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  const auto prepared = prepare_text(partition_cases()[0].text, 2);
   MemoryProcesses processes(2, meddler);
   return processes.run(
       [&](Processes& own) { static_cast<void>(prepared->run(0.7, 7, {.processes = &own})); });
@@ -174,18 +170,12 @@ TEST(ProcessesFail, WhereTheyAreOutOfStep) {
 }
 
 TEST(PartitionsRefused, WithFaultsOrTooFewSwitches) {
-  const auto refused = [](std::string text, unsigned partitions) {
-    auto scenario = parse_scenario(text, "s.toml");
-    EXPECT_TRUE(scenario.has_value());
-    scenario->packet.partitions = partitions;
-    const auto prepared = PreparedScenario::prepare(std::move(*scenario));
-    return prepared ? std::string() : print_fault(prepared.error().at(0));
-  };
   const std::string fabric = "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n";
-  EXPECT_EQ(refused(fabric, 6), "");
-  EXPECT_EQ(refused(fabric, 7), "s.toml:2: 7 partitions; a fabric of 6 switches has 1 to 6");
-  EXPECT_EQ(refused(fabric + "[[fault]]\nat_us = 1\nwhat = \"switch-down\"\nwhere = \"sw-0\"\n", 2),
-            "s.toml:2: a network with [[fault]] is simulated in 1 partition");
+  EXPECT_EQ(fault_of_text(fabric, 6), "");
+  EXPECT_EQ(fault_of_text(fabric, 7), "s.toml:2: 7 partitions; a fabric of 6 switches has 1 to 6");
+  EXPECT_EQ(
+      fault_of_text(fabric + "[[fault]]\nat_us = 1\nwhat = \"switch-down\"\nwhere = \"sw-0\"\n", 2),
+      "s.toml:2: a network with [[fault]] is simulated in 1 partition");
 }
 
 }  // namespace
