@@ -123,6 +123,12 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     out.fabric_ = std::move(*fabric);
     if (const std::string why = out.find_routes(); !why.empty()) {
       return fault(s.file, s.routes_line, why);
+    if (s.program.path_sets && s.program.lmc == 0) {
+      return fault(
+          s.file,
+          s.line_of("fabric.path_sets"),
+          "fabric.path_sets is about LIDs beyond the first of a host: fabric.lmc = 1 to 7");
+    }
     }
   }
   if (out.fabric_.host_lids.size() < 2) {
