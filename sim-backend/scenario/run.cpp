@@ -475,7 +475,7 @@ PointResult PreparedScenario::run(double load,
     });
   }
   if (net.is_full()) {
-    out.steady.state = RunState::Saturated;
+    out.steady.state = RunState::Full;
     out.steady.deadlock.clear();  // what stands still there is the simulation
   }
   out.latency = read_latency(meter.latency());
