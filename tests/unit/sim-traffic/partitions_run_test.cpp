@@ -127,6 +127,53 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
                          testing::ValuesIn(partition_cases()),
                          name_of_case<testing::TestParamInfo<PartitionCase>>);
 
+/// The point of an exchange that two partitions share, on threads or in as many processes.
+std::vector<PointResult> run_exchange(const std::string& kind,
+                                      std::uint32_t most_packets,
+                                      bool by_processes) {
+  auto scenario = parse_scenario(
+      "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n[traffic]\n"
+      "collective = \"" +
+          kind + "\"\nbytes = 300000\n[measure]\ninterval_us = 2\n",
+      "s.toml");
+  EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
+  scenario->packet.partitions = 2;
+  scenario->packet.most_packets = most_packets;
+  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  EXPECT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
+  if (!by_processes) return {prepared->run(1, 7)};
+  std::vector<PointResult> out(2);
+  MemoryProcesses processes(2);
+  EXPECT_EQ(processes.run([&](Processes& own) {
+    out[own.number()] = prepared->run(1, 7, {.processes = &own});
+  }),
+            "");
+  return out;
+}
+
+// Of a broadcast the root alone has packets that wait, and its process tells the other; of an
+// exchange of all with all both are full at once.
+TEST(FullPartitions, EndAnExchangeInEveryProcessAlike) {
+  for (const char* kind : {"binomial-broadcast", "all-to-all"}) {
+    const PointResult threads = run_exchange(kind, 60, false)[0];
+    EXPECT_EQ(threads.steady.state, RunState::Full) << kind;
+    EXPECT_FALSE(threads.complete) << kind;
+    EXPECT_EQ(threads.completed_at, kNever) << kind;
+    EXPECT_THAT(threads.audit, testing::HasSubstr("with more than 60 packets of a partition"));
+    for (const PointResult& point : run_exchange(kind, 60, true)) {
+      EXPECT_EQ(point.steady.state, RunState::Full) << kind;
+      EXPECT_EQ(point.audit, threads.audit);
+      EXPECT_EQ(point.simulated, threads.simulated);
+      EXPECT_EQ(point.stats.delivered, threads.stats.delivered) << kind;
+      EXPECT_FALSE(point.complete) << kind;
+    }
+    for (const PointResult& point : run_exchange(kind, 10'000, true)) {
+      EXPECT_EQ(point.audit, "") << kind;
+      EXPECT_TRUE(point.complete) << kind;
+    }
+  }
+}
+
 /// What two processes end with when what they send each other is meddled with.
 std::string failure_of(const MemoryProcesses::Meddler& meddler) {
   const auto prepared = prepare_text(partition_cases()[0].text, 2);
