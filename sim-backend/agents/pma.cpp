@@ -7,10 +7,6 @@ namespace smd::sim {
 namespace {
 
 constexpr std::uint8_t kAllPorts = 255;
-constexpr std::uint16_t kAllPortSelect = 1u << 8;  // ClassPortInfo.CapabilityMask
-constexpr std::uint16_t kExtendedWidth = 1u << 9;
-constexpr std::uint16_t kHasXmitWait = 1u << 12;
-constexpr std::uint32_t kAdditionalExtended = 1u << 1;  // CapabilityMask2
 
 using Data = std::span<std::byte, kPerfDataSize>;
 
@@ -29,19 +25,18 @@ PortCounters read_counters(const PortCounterRegs& regs) {
   return out;
 }
 
-/// Bits of PortCounters.CounterSelect, IBA 16.1.3.5, and bit 0 of CounterSelect2.
 void reset_counters(PortCounterRegs& regs, std::uint16_t select, std::uint8_t select2) {
-  if ((select2 & 1) != 0) regs.xmit_wait = 0;
-  const auto chosen = [select](unsigned bit) { return (select >> bit & 1u) != 0; };
-  if (chosen(2)) regs.link_downed = 0;
-  if (chosen(3)) regs.rcv_errors = 0;
-  if (chosen(5)) regs.rcv_switch_relay_errors = 0;
-  if (chosen(6)) regs.xmit_discards = 0;
-  if (chosen(11)) regs.vl15_dropped = 0;
-  if (chosen(12)) regs.xmit_data = 0;
-  if (chosen(13)) regs.rcv_data = 0;
-  if (chosen(14)) regs.xmit_packets = 0;
-  if (chosen(15)) regs.rcv_packets = 0;
+  using namespace counter_select;
+  if ((select2 & kXmitWait) != 0) regs.xmit_wait = 0;
+  if ((select & kLinkDowned) != 0) regs.link_downed = 0;
+  if ((select & kRcvErrors) != 0) regs.rcv_errors = 0;
+  if ((select & kRcvSwitchRelayErrors) != 0) regs.rcv_switch_relay_errors = 0;
+  if ((select & kXmitDiscards) != 0) regs.xmit_discards = 0;
+  if ((select & kVl15Dropped) != 0) regs.vl15_dropped = 0;
+  if ((select & kXmitData) != 0) regs.xmit_data = 0;
+  if ((select & kRcvData) != 0) regs.rcv_data = 0;
+  if ((select & kXmitPackets) != 0) regs.xmit_packets = 0;
+  if ((select & kRcvPackets) != 0) regs.rcv_packets = 0;
 }
 
 PortCountersExtended read_wide(const PortCounterRegs& regs) {
@@ -63,13 +58,13 @@ PortCountersExtended read_wide(const PortCounterRegs& regs) {
 }
 
 void reset_wide(PortCounterRegs& regs, std::uint16_t select) {
-  const auto chosen = [select](unsigned bit) { return (select >> bit & 1u) != 0; };
-  if (chosen(0)) regs.wide_xmit_data = 0;
-  if (chosen(1)) regs.wide_rcv_data = 0;
-  if (chosen(2)) regs.wide_xmit_packets = 0;
-  if (chosen(3)) regs.wide_rcv_packets = 0;
-  if (chosen(4)) regs.wide_unicast_xmit = 0;
-  if (chosen(5)) regs.wide_unicast_rcv = 0;
+  using namespace extended_counter_select;
+  if ((select & kXmitData) != 0) regs.wide_xmit_data = 0;
+  if ((select & kRcvData) != 0) regs.wide_rcv_data = 0;
+  if ((select & kXmitPackets) != 0) regs.wide_xmit_packets = 0;
+  if ((select & kRcvPackets) != 0) regs.wide_rcv_packets = 0;
+  if ((select & kUnicastXmitPackets) != 0) regs.wide_unicast_xmit = 0;
+  if ((select & kUnicastRcvPackets) != 0) regs.wide_unicast_rcv = 0;
 }
 
 /// Sums into `total`; like the counters themselves the sum sticks at its largest value.
@@ -146,6 +141,7 @@ MadStatus answer_wide_counters(NodeState& node, PortNum arrival, bool set, Data 
 }
 
 MadStatus answer_class_port_info(const NodeState& node, PortNum arrival, bool set, Data data) {
+  using namespace perf_capability;
   if (set) return MadStatus::BadMethodAttribute;  // no traps here, so nothing to configure
   ByteWriter out(data);
   out.u8(1);  // base version
@@ -153,7 +149,7 @@ MadStatus answer_class_port_info(const NodeState& node, PortNum arrival, bool se
   const WaitCounters waits = node.options.wait_counters;
   out.u16(static_cast<std::uint16_t>(kExtendedWidth | (node.is_switch() ? kAllPortSelect : 0) |
                                      (waits == WaitCounters::None ? 0 : kHasXmitWait)));
-  out.u32((waits == WaitCounters::Wide ? kAdditionalExtended << 5 : 0) |
+  out.u32((waits == WaitCounters::Wide ? kAdditionalExtended << kRespTimeBits : 0) |
           node.management_port(arrival).info.resp_time_value);
   out.zeros(kPerfDataSize - out.written());
   return MadStatus::Ok;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 namespace smd::sim {
 namespace {
 
@@ -56,16 +58,16 @@ Part make_part(const PreparedScenario& scenario,
   Part out{.scenario = digest, .plan = plan, .key = key};
   ScenarioResult result;
   if (key.saturation) {
+    const auto run = [&](double load) {
+      PointResult point =
+          scenario.run(load, key.seed, {.stop = control.stop, .processes = control.processes});
+      if (out.audit.empty()) out.audit = point.audit;
+      out.interrupted = point.steady.state == RunState::Interrupted;
+      return std::move(point.steady);
+    };
     result.saturation.push_back(
-        {.seed = key.seed,
-         .point = find_saturation(
-             [&](double load) {
-               return scenario
-                   .run(load, key.seed, {.stop = control.stop, .processes = control.processes})
-                   .steady;
-             },
-             scenario.scenario().measure.tolerance)});
-    out.interrupted = control.stop();
+        {.seed = key.seed, .point = find_saturation(run, scenario.scenario().measure.tolerance)});
+    out.sound = out.audit.empty() && !out.interrupted;
   } else {
     result.points.push_back(scenario.run(plan.loads.at(key.load), key.seed, control));
     const PointResult& point = result.points.front();

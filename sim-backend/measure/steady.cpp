@@ -55,6 +55,8 @@ std::string_view print_run_state(RunState state) {
       return "deadlocked";
     case RunState::Interrupted:
       return "interrupted";
+    case RunState::Full:
+      return "full";
   }
   return "";
 }
@@ -149,6 +151,9 @@ SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run, 
   const auto holds = [&](double load) {
     const SteadyResult result = run(load);
     ++out.runs;
+    if (result.state == RunState::Full || result.state == RunState::Interrupted) {
+      out.ended_early_at = load;
+    }
     const bool stable = result.state == RunState::Stable || result.state == RunState::Imprecise;
     if (stable) {
       out.load = load;
@@ -157,7 +162,7 @@ SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run, 
     return stable;
   };
   if (holds(1)) return out;
-  while (high - low > tolerance) {
+  while (!out.ended_early_at && high - low > tolerance) {
     const double middle = (low + high) / 2;
     (holds(middle) ? low : high) = middle;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sim-backend/measure/meter.h"
@@ -25,7 +26,8 @@ enum class RunState : std::uint8_t {
   Imprecise,  // stable, but not yet known so well
   Saturated,  // more is made than arrives: latencies mean nothing
   Deadlocked,
-  Interrupted  // by whoever waits for it: the intervals so far
+  Interrupted,  // by whoever waits for it: the intervals so far
+  Full          // of more packets than a partition can have, or is to: the figures mean nothing
 };
 
 /// "stable": as results name it.
@@ -68,10 +70,13 @@ struct SaturationPoint {
   double load = 0;      // the highest offered load that was still stable
   double accepted = 0;  // at it
   unsigned runs = 0;
+  /// A run at this load ended early, Full or Interrupted, and the search with it: nobody knows
+  /// whether the load is stable.
+  std::optional<double> ended_early_at;
 };
 
 /// Halves the stretch between a stable and a saturated load until it is at most `tolerance` wide.
-/// `run` tells what a run at that load came to.
+/// `run` tells what a run at that load came to. A deadlock is not stable.
 [[nodiscard]] SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run,
                                               double tolerance);
 

@@ -10,26 +10,28 @@
 namespace smd::sim {
 namespace {
 
-/// Copies values to the end of bytes, or the same values from them, one after the other.
+/// Copies values to the end of a message, or the same values from its front, one after the other.
 class ByteCopy {
  public:
-  ByteCopy(Processes::Bytes& bytes, bool reads) : bytes_(bytes), reads_(reads) {
-    if (!reads) bytes.clear();
-  }
+  explicit ByteCopy(Processes::Bytes& to) : to_(&to) {}
+
+  explicit ByteCopy(std::span<const std::byte>& from) : from_(&from) {}
 
   template <class T>
   void pass(T* values, std::size_t count) {
     static_assert(std::is_trivially_copyable_v<T>);
     const std::size_t size = count * sizeof(T);
-    if (size == 0) return;
-    if (!reads_) bytes_.resize(at_ + size);
-    SMD_CHECK(at_ + size <= bytes_.size(), "processes have different nets");
-    if (reads_) {
-      std::memcpy(values, bytes_.data() + at_, size);
-    } else {
-      std::memcpy(bytes_.data() + at_, values, size);
+    if (size == 0 || !is_whole_) return;
+    if (to_ != nullptr) {
+      const std::size_t at = to_->size();
+      to_->resize(at + size);
+      std::memcpy(to_->data() + at, values, size);
+      return;
     }
-    at_ += size;
+    is_whole_ = size <= from_->size();
+    if (!is_whole_) return;
+    std::memcpy(values, from_->data(), size);
+    *from_ = from_->subspan(size);
   }
 
   template <class T>
@@ -37,18 +39,23 @@ class ByteCopy {
     pass(&value, 1);
   }
 
+  /// Whatever their number.
   template <class Values>
   void pass_all(Values& values) {
     std::uint64_t count = values.size();
     pass(count);
-    if (reads_) values.resize(count);
+    if (!is_whole_) return;
+    if (from_ != nullptr) values.resize(count);
     pass(values.data(), values.size());
   }
 
+  /// False: the message ended before the values did; the last of them are what they were.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+
  private:
-  Processes::Bytes& bytes_;
-  bool reads_;
-  std::size_t at_ = 0;
+  Processes::Bytes* to_ = nullptr;
+  std::span<const std::byte>* from_ = nullptr;
+  bool is_whole_ = true;
 };
 
 /// What others read of a partition while it stands still.
@@ -73,67 +80,47 @@ void pass_part(PartState& part, Picos& due, ByteCopy& copy) {
   }
 }
 
-/// What begins each crossing; a packet and its origin follow, where there is one.
+/// What begins each crossing; packet and origin follow where its step is about a packet.
 struct CrossingHeader {
   Picos at = 0;
   std::uint32_t step = 0;
   std::uint32_t index = 0;
-  std::uint32_t argument = 0;
-  std::uint32_t has_packet = 0;
+  std::uint64_t argument = 0;
 };
 
-template <class T>
-void append(const T& value, Processes::Bytes& out) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  const std::size_t at = out.size();
-  out.resize(at + sizeof value);
-  std::memcpy(out.data() + at, &value, sizeof value);
-}
-
-template <class T>
-bool take_front(T& value, std::span<const std::byte>& in) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  if (in.size() < sizeof value) return false;
-  std::memcpy(&value, in.data(), sizeof value);
-  in = in.subspan(sizeof value);
-  return true;
+/// Those of a step that has no packet stay what they are.
+void pass_crossing(Crossing& crossing, ByteCopy& copy) {
+  CrossingHeader header{.at = crossing.at,
+                        .step = static_cast<std::uint32_t>(crossing.step),
+                        .index = crossing.index,
+                        .argument = crossing.argument};
+  copy.pass(header);
+  crossing.at = header.at;
+  crossing.step = static_cast<NetStep>(header.step);
+  crossing.index = header.index;
+  crossing.argument = static_cast<std::uint32_t>(header.argument);
+  if (crossing.step != NetStep::Arrive && crossing.step != NetStep::Deliver) return;
+  copy.pass(crossing.packet);
+  copy.pass(crossing.origin);
 }
 
 }  // namespace
 
 void ProcessLink::write(Processes::Bytes& out) {
-  append(std::uint64_t{posted_.size()}, out);
-  for (const Crossing& crossing : posted_) {
-    const bool whole = crossing.step == NetStep::Arrive || crossing.step == NetStep::Deliver;
-    append(CrossingHeader{.at = crossing.at,
-                          .step = static_cast<std::uint32_t>(crossing.step),
-                          .index = crossing.index,
-                          .argument = crossing.argument,
-                          .has_packet = whole ? 1u : 0u},
-           out);
-    if (!whole) continue;
-    append(crossing.packet, out);
-    append(crossing.origin, out);
-  }
+  ByteCopy copy(out);
+  std::uint64_t count = posted_.size();
+  copy.pass(count);
+  for (Crossing& crossing : posted_) pass_crossing(crossing, copy);
   posted_.clear();
 }
 
 bool ProcessLink::read(std::span<const std::byte>& in) {
+  ByteCopy copy(in);
   arrived_.clear();
   std::uint64_t count = 0;
-  if (!take_front(count, in)) return false;
-  for (; count > 0; --count) {
-    CrossingHeader head;
-    if (!take_front(head, in)) return false;
-    Crossing& crossing = arrived_.emplace_back();
-    crossing.at = head.at;
-    crossing.step = static_cast<NetStep>(head.step);
-    crossing.index = head.index;
-    crossing.argument = head.argument;
-    if (head.has_packet == 0) continue;
-    if (!take_front(crossing.packet, in) || !take_front(crossing.origin, in)) return false;
-  }
-  return true;
+  copy.pass(count);
+  for (; count > 0 && copy.is_whole(); --count) pass_crossing(arrived_.emplace_back(), copy);
+  return copy.is_whole();
 }
 
 void PacketNet::Impl::join_processes(ProcessTeam& team) {
@@ -156,15 +143,18 @@ void PacketNet::Impl::share_parts() {
   if (processes_ == nullptr) return;
   Processes::Bytes bytes;
   for (unsigned i = 0; i < parts_.size(); ++i) {
-    Picos due = parts_[i]->next_due();
+    bytes.clear();
     if (is_here(i)) {
-      ByteCopy copy(bytes, false);
+      Picos due = parts_[i]->next_due();
+      ByteCopy copy(bytes);
       pass_part(parts_[i]->state, due, copy);
     }
     processes_->share_all(i, bytes);
     if (is_here(i)) continue;
-    ByteCopy copy(bytes, true);
+    std::span<const std::byte> left(bytes);
+    ByteCopy copy(left);
     pass_part(parts_[i]->state, due_elsewhere_[i], copy);
+    SMD_CHECK(copy.is_whole() && left.empty(), "processes have different nets");
   }
 }
 

@@ -238,10 +238,12 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
   for (const PointResult& point : result.points) out["points"].push_back(to_json(scenario, point));
   out["saturation"] = Json::array();
   for (const auto& [seed, point] : result.saturation) {
-    out["saturation"].push_back({{"seed", seed},
-                                 {"load", point.load},
-                                 {"accepted_load", point.accepted},
-                                 {"runs", point.runs}});
+    out["saturation"].push_back(
+        {{"seed", seed},
+         {"load", point.load},
+         {"accepted_load", point.accepted},
+         {"runs", point.runs},
+         {"ended_early_at", point.ended_early_at ? Json(*point.ended_early_at) : Json()}});
   }
   return out.dump(2) + "\n";
 }
@@ -387,7 +389,12 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
   }
   for (const auto& [seed, point] : result.saturation) {
     out += fmt::format(
-        "seed {}: stable up to load {:.4f}, accepted {:.4f}\n", seed, point.load, point.accepted);
+        "seed {}: stable up to load {:.4f}, accepted {:.4f}", seed, point.load, point.accepted);
+    if (point.ended_early_at) {
+      out += fmt::format("; the run at load {:.4f} ended early, and the search with it",
+                         *point.ended_early_at);
+    }
+    out += "\n";
   }
   return out;
 }

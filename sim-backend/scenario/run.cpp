@@ -23,29 +23,34 @@ namespace {
 
 constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
 
-/// Runs until all that was to be sent has arrived, or the limit, in intervals.
-SteadyResult run_to_end(DataNet& net,
-                        Meter& meter,
-                        const MeasureSpec& measure,
-                        const std::function<void(Picos)>& step,
-                        const std::function<bool()>& done,
-                        const RunControl& control) {
-  SteadyResult out;
-  while (net.now() < measure.limit && !done() && net.next_event() != kNever) {
+/// Runs until all that was to be sent has arrived, or the limit, in intervals. Of several processes
+/// all ask the traffic as often: once when it begins, and once for each interval.
+void run_to_end(DataNet& net,
+                Meter& meter,
+                const MeasureSpec& measure,
+                const std::function<void(Picos)>& step,
+                const OfferedTraffic& traffic,
+                const std::function<bool()>& is_full,
+                const RunControl& control,
+                PointResult& out) {
+  SteadyResult& steady = out.steady;
+  out.complete = traffic.finished();
+  while (!out.complete && !is_full() && net.now() < measure.limit && net.next_event() != kNever) {
     step(std::min(net.now() + measure.plan.interval, measure.limit));
-    out.intervals.push_back(meter.cut());
-    out.deadlock = net.find_deadlock();
-    if (!out.deadlock.empty()) {
-      out.deadlock_at = net.now();
-      out.state = RunState::Deadlocked;
+    steady.intervals.push_back(meter.cut());
+    out.complete = traffic.finished();
+    steady.deadlock = net.find_deadlock();
+    if (!steady.deadlock.empty()) {
+      steady.deadlock_at = net.now();
+      steady.state = RunState::Deadlocked;
       break;
     }
     control.progress(static_cast<double>(net.now()) / static_cast<double>(measure.limit));
     if (!control.stop()) continue;
-    out.state = RunState::Interrupted;
+    steady.state = RunState::Interrupted;
     break;
   }
-  return out;
+  out.completed_at = traffic.completed_at();
 }
 
 void find_most_blocked(const PacketNet& net, const FabricSpec& spec, PointResult& out) {
@@ -118,6 +123,12 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
       return fault(s.file, s.routes_line, why);
     }
   } else {
+    if (s.program.path_sets && s.program.lmc == 0) {
+      return fault(
+          s.file,
+          s.line_of("fabric.path_sets"),
+          "fabric.path_sets is about LIDs beyond the first of a host: fabric.lmc = 1 to 7");
+    }
     auto fabric = program_nodes(out.spec_, s.program);
     if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
     out.fabric_ = std::move(*fabric);
@@ -364,10 +375,8 @@ PointResult PreparedScenario::run_worms(double load,
   WormRunStart before;
   const auto step = [&net](Picos until) { net->run_until(until); };
   if (traffic.is_closed()) {
-    out.steady = run_to_end(
-        *net, meter, scenario_.measure, step, [&] { return traffic.finished(); }, control);
-    out.complete = traffic.finished();
-    out.completed_at = traffic.completed_at();
+    run_to_end(
+        *net, meter, scenario_.measure, step, traffic, [] { return false; }, control, out);
   } else {
     out.steady = measure_steady(
         *net,
@@ -453,15 +462,15 @@ PointResult PreparedScenario::run(double load,
     });
   };
   if (traffic.is_closed()) {
-    out.steady = run_to_end(
+    run_to_end(
         net,
         meter,
         scenario_.measure,
         step,
-        [&] { return traffic.finished() || net.is_full(); },
-        control);
-    out.complete = traffic.finished();
-    out.completed_at = traffic.completed_at();
+        traffic,
+        [&net] { return net.is_full(); },
+        control,
+        out);
   } else {
     out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&](double share) {
       control.progress(share);
@@ -469,7 +478,7 @@ PointResult PreparedScenario::run(double load,
     });
   }
   if (net.is_full()) {
-    out.steady.state = RunState::Saturated;
+    out.steady.state = RunState::Full;
     out.steady.deadlock.clear();  // what stands still there is the simulation
   }
   out.latency = read_latency(meter.latency());

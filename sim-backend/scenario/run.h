@@ -63,6 +63,9 @@ class PreparedScenario {
   /// Null where packets move.
   [[nodiscard]] const WormScenario* worms() const { return worms_ ? &*worms_ : nullptr; }
 
+  /// What leads packets in place of the tables; null: nothing does.
+  [[nodiscard]] const AdaptiveRoutes* rule() const { return routes_.get(); }
+
   [[nodiscard]] const FaultPlan& faults() const { return faults_; }
 
   [[nodiscard]] const GroupTables& groups() const { return groups_of_hosts_; }

@@ -70,6 +70,7 @@ Faults check_without_subnet(const Scenario& s) {
   refuse_named("fabric.engine", "where a rule chooses the ways: leave it out");
   refuse_named("fabric.orientation", "where a rule chooses the ways: leave it out");
   refuse_named("fabric.non_minimal", "where hosts have no LIDs: leave it out");
+  refuse_named("fabric.path_sets", "where hosts have no LIDs: leave it out");
   refuse_key(t.sl_choice != SlChoice::Path || s.line_of("traffic.sl") > 0,
              {"traffic.sl"},
              "traffic.sl means nothing there, where every SL goes to VL 0: leave it out");

@@ -16,6 +16,51 @@ inline constexpr std::uint16_t kPortCounters = 0x0012;
 inline constexpr std::uint16_t kPortCountersExtended = 0x001d;
 }  // namespace perf_attribute
 
+/// ClassPortInfo of performance management (IBA 16.1.3.1).
+namespace perf_capability {
+// CapabilityMask.
+inline constexpr std::uint16_t kAllPortSelect = 1u << 8;
+inline constexpr std::uint16_t kExtendedWidth = 1u << 9;
+inline constexpr std::uint16_t kHasXmitWait = 1u << 12;  // of PortCounters
+// CapabilityMask2, which has RespTimeValue behind it in its word.
+inline constexpr std::uint32_t kAdditionalExtended = 1u << 1;
+inline constexpr unsigned kRespTimeBits = 5;
+}  // namespace perf_capability
+
+/// What a Set of PortCounters resets.
+namespace counter_select {
+inline constexpr std::uint16_t kSymbolErrors = 1u << 0;
+inline constexpr std::uint16_t kLinkErrorRecovery = 1u << 1;
+inline constexpr std::uint16_t kLinkDowned = 1u << 2;
+inline constexpr std::uint16_t kRcvErrors = 1u << 3;
+inline constexpr std::uint16_t kRcvRemotePhysicalErrors = 1u << 4;
+inline constexpr std::uint16_t kRcvSwitchRelayErrors = 1u << 5;
+inline constexpr std::uint16_t kXmitDiscards = 1u << 6;
+inline constexpr std::uint16_t kXmitConstraintErrors = 1u << 7;
+inline constexpr std::uint16_t kRcvConstraintErrors = 1u << 8;
+inline constexpr std::uint16_t kLocalLinkIntegrityErrors = 1u << 9;
+inline constexpr std::uint16_t kExcessiveBufferOverrunErrors = 1u << 10;
+inline constexpr std::uint16_t kVl15Dropped = 1u << 11;
+inline constexpr std::uint16_t kXmitData = 1u << 12;
+inline constexpr std::uint16_t kRcvData = 1u << 13;
+inline constexpr std::uint16_t kXmitPackets = 1u << 14;
+inline constexpr std::uint16_t kRcvPackets = 1u << 15;
+// CounterSelect2.
+inline constexpr std::uint8_t kXmitWait = 1u << 0;
+}  // namespace counter_select
+
+/// What a Set of PortCountersExtended resets.
+namespace extended_counter_select {
+inline constexpr std::uint16_t kXmitData = 1u << 0;
+inline constexpr std::uint16_t kRcvData = 1u << 1;
+inline constexpr std::uint16_t kXmitPackets = 1u << 2;
+inline constexpr std::uint16_t kRcvPackets = 1u << 3;
+inline constexpr std::uint16_t kUnicastXmitPackets = 1u << 4;
+inline constexpr std::uint16_t kUnicastRcvPackets = 1u << 5;
+inline constexpr std::uint16_t kMulticastXmitPackets = 1u << 6;
+inline constexpr std::uint16_t kMulticastRcvPackets = 1u << 7;
+}  // namespace extended_counter_select
+
 struct PortCounters {
   PortNum port_select;
   std::uint16_t counter_select = 0;

@@ -7,29 +7,29 @@
 #include <fmt/core.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <ctime>
 #include <string>
+#include <utility>
 
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/packet/partition_split.h"
-#include "sim-backend/scenario/without_subnet.h"
-#include "sim-backend/topology/network.h"
-#include "sim-backend/traffic/synthetic.h"
+#include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/scenario/run.h"
 #include "smd/base/command_line.h"
 
 namespace smd::sim {
 namespace {
 
 constexpr unsigned kMtu = 4096;
+constexpr unsigned kMostVls = 15;
 
 struct ScaleOptions {
   std::string fabric = "dragonfly:a=8,c=4,h=4,beyond=1";
   std::string rule = "min";
   std::string pattern = "uniform";
-  std::uint32_t group = 0;  // switches of a dragonfly's; 0: a butterfly
-  std::vector<std::uint32_t> dims;
+  std::uint32_t group = 8;          // switches of a dragonfly's
+  std::vector<std::uint32_t> dims;  // with some, of a butterfly
   double load = 0.3;
   unsigned payload = 2048;
   unsigned partitions = 1;
@@ -54,71 +54,49 @@ int refuse(std::string_view why) {
   return 2;
 }
 
-/// Hosts of each switch that has some, in the switches' order.
-std::vector<std::vector<HostNum>> hosts_by_switch(const ProgrammedFabric& fabric) {
-  std::vector<std::vector<HostNum>> out;
-  for (HostNum host = 0; host < fabric.host_leaf.size(); ++host) {
-    const std::size_t leaf = fabric.host_leaf[host].value();
-    out.resize(std::max(out.size(), leaf + 1));
-    out[leaf].push_back(host);
+/// As `smsim run` would have it, but for the VLs: the rule says how many it needs.
+Parsed<PreparedScenario> prepare(const ScaleOptions& with) {
+  constexpr const char* kName = "bench_scale";
+  Scenario s;
+  s.file = kName;
+  s.fabric = with.fabric;
+  if (!find_rule(with.rule, s.routes.rule.rule) || !s.routes.has_rule()) {
+    return tl::unexpected(Faults{{kName, 0, "--rule is a rule of routes.rule other than tables"}});
   }
-  std::erase_if(out, [](const std::vector<HostNum>& hosts) { return hosts.empty(); });
-  return out;
+  if (find_pattern(with.pattern) == nullptr) {
+    return tl::unexpected(Faults{{kName, 0, "--pattern is none of traffic.pattern"}});
+  }
+  s.routes.shape = {.dims = with.dims, .group = with.dims.empty() ? with.group : 0};
+  s.packet.vls = kMostVls;
+  s.packet.adapters.most_waiting = 8;
+  s.packet.partitions = with.partitions;
+  s.traffic.pattern = with.pattern;
+  s.traffic.dims = with.dims;
+  s.traffic.switches_per_group = s.routes.shape.group;
+  s.traffic.loads = {with.load};
+  s.traffic.sizes = {{with.payload, 1}};
+  return PreparedScenario::prepare(std::move(s));
 }
 
 int run_scale(const ScaleOptions& with) {
   const double begin = seconds_of(CLOCK_MONOTONIC),
                cpu_begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-  auto network = load_network(with.fabric);
-  if (!network) return refuse(print_fault(network.error().at(0)));
-  RuleSpec rule;
-  if (!find_rule(with.rule, rule.rule) || rule.rule == RuleKind::Tables) {
-    return refuse("--rule is a rule of routes.rule other than tables");
-  }
-  auto shape = Shape::find(network->spec, {.dims = with.dims, .group = with.group});
-  if (!shape) return refuse(shape.error().context);
-  if (const std::string why = check_rule(*shape, rule); !why.empty()) return refuse(why);
-  const AdaptiveRoutes routes(std::move(*shape), rule);
-  PacketOptions options = PacketOptions::modern();
+  const auto prepared = prepare(with);
+  if (!prepared) return refuse(print_fault(prepared.error().at(0)));
+  const AdaptiveRoutes& routes = *prepared->rule();
+  PacketOptions options = prepared->scenario().packet;
   options.vls = routes.vls();
-  options.switches.turns_back = true;
-  options.adapters.most_waiting = 8;
-  options.partitions = with.partitions;
-  if (routes.looks_far() && with.partitions > 1) {
-    return refuse("--rule " + with.rule + " looks at other switches: it runs in 1 partition");
-  }
-  const HostNum hosts_in_all = routes.shape().hosts();
-  if (hosts_in_all < 2) return refuse("traffic needs a fabric with at least two hosts");
-  for (const std::string& why : {check_options(options),
-                                 check_queues(options, hosts_in_all),
-                                 check_partitions(network->spec, options)}) {
-    if (!why.empty()) return refuse(why);
-  }
-  const PatternRow* pattern = find_pattern(with.pattern);
-  if (pattern == nullptr) return refuse("--pattern is none of traffic.pattern");
-  if (with.pattern == "local" || with.pattern == "combined") {
-    return refuse("--pattern " + with.pattern + " lists every host's neighbours");
-  }
-  auto mix = pattern->build({.hosts = hosts_in_all,
-                             .groups = hosts_by_switch(list_hosts(network->spec)),
-                             .near = {},
-                             .dims = with.dims,
-                             .switches_per_group = with.group});
-  if (!mix) return refuse(mix.error().context);
-  PacketNet net(network->spec, options);
+  PacketNet net(prepared->spec(), options);
   ThreadTeam team;
   net.set_team(&team);
   net.open_all(kMtu);
   net.set_route_choice(&routes);
-  std::vector<std::uint32_t> byte_time(net.host_count(), net.host_byte_time(0));
-  SyntheticTraffic traffic({.load = with.load,
-                            .arrivals = {},
-                            .sizes = {{with.payload, 1}},
-                            .header_bytes = options.links.header_bytes,
-                            .by_host_number = true},
-                           Destinations(std::move(*mix), pattern->includes_self),
-                           byte_time);
-  net.set_workload(&traffic);
+  const OfferedTraffic traffic(net,
+                               prepared->scenario().traffic,
+                               {.load = with.load,
+                                .mtu = kMtu,
+                                .pattern = prepared->pattern_input(1),
+                                .by_host_number = true});
   net.start();
   const double ready = seconds_of(CLOCK_MONOTONIC);
   const double cpu_ready = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -191,7 +169,8 @@ int main(int argc, char** argv) {
   line.option("--fabric", with.fabric, "As smsim run takes it").show_default();
   line.option("--rule", with.rule, "Of routes.rule").show_default();
   line.option("--pattern", with.pattern, "Of traffic.pattern").show_default();
-  line.option("--group", with.group, "Switches of a dragonfly's group").show_default();
+  line.option("--group", with.group, "Switches of a dragonfly's group, without --dims")
+      .show_default();
   line.option("--dims", with.dims, "Sides of a butterfly");
   line.option("--load", with.load, "Of the hosts' links").positive().show_default();
   line.option("--payload", with.payload, "Bytes of a packet")

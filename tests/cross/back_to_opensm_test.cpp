@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/readings.h"
 #include "tests/support/wait_until.h"
@@ -25,11 +25,6 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string read(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 /// opensm on the first adapter; its cache directory, where it also writes, is `cache`.
 class Opensm {
@@ -50,7 +45,7 @@ class Opensm {
     return wait_until([this] { return log().find("SUBNET UP") != std::string::npos; }, 30s);
   }
 
-  [[nodiscard]] std::string log() const { return read(cache_ / "osm.log"); }
+  [[nodiscard]] std::string log() const { return read_text(cache_ / "osm.log"); }
 
  private:
   std::filesystem::path cache_;
@@ -73,7 +68,7 @@ class BackToOpensm : public ::testing::Test {
   void give_odd_lids() {
     const Ibsim ibsim(net_);
     ASSERT_EQ(run_once(ibsim, ibsim.facts().adapter_ids.front(), config_).process.exit_code, 0);
-    std::istringstream book(read(scratch_.path() / "state" / "lids"));
+    std::istringstream book(read_text(scratch_.path() / "state" / "lids"));
     std::ofstream odd(scratch_.path() / "odd");
     unsigned lid = 0x300;
     for (std::string line; std::getline(book, line);) {
@@ -209,8 +204,8 @@ TEST_F(BackToOpensm, GroupsSubscriptionsServicesAndAliasesStay) {
       {build_path("bin/sa_client"), "set", "SR", "id=0x99", "gid=self", "p_key=0xffff", "name=n"});
   ASSERT_THAT(change.out, HasSubstr("status=0x0000"));
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(cache / "opensm-sa.dump"); }, 20s));
-  auto ours = lines_of(read(cache / "ours"));
-  const auto theirs = lines_of(read(cache / "opensm-sa.dump"));
+  auto ours = lines_of(read_text(cache / "ours"));
+  const auto theirs = lines_of(read_text(cache / "opensm-sa.dump"));
   const std::string member = ports[6].substr(2);
   const auto is_of_sharing = [&](const std::string& line) {
     return line.find(kSharing) != std::string::npos || line.find(member) != std::string::npos;

@@ -18,6 +18,7 @@
 #include "smd/report/sa_query.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/readings.h"
 #include "tests/support/wait_until.h"
@@ -213,9 +214,7 @@ class Daemon {
  private:
   std::string configure() {
     const std::filesystem::path file = write_config(scratch_.path(), "interval_s = 0\n");
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    std::string lines = text.str();
+    std::string lines = read_text(file);
     lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsm_key = 1\n");
     std::ofstream(file) << lines;
     return file;
@@ -431,9 +430,7 @@ nlohmann::json judge(const std::filesystem::path& folder, const std::filesystem:
 }
 
 bool has_group(const std::filesystem::path& mcfdbs) {
-  std::ostringstream text;
-  text << std::ifstream(mcfdbs).rdbuf();
-  return text.str().find("0xC001") != std::string::npos;
+  return read_text(mcfdbs).find("0xC001") != std::string::npos;
 }
 
 // Trees of both on one fabric, by one judge. OpenSM's go by shortest ways from a centre; on a torus
@@ -546,9 +543,7 @@ void put_with(const std::filesystem::path& from,
               const std::filesystem::path& to,
               const std::string& begin,
               const std::string& line) {
-  std::ostringstream text;
-  text << std::ifstream(from).rdbuf();
-  std::string lines = text.str();
+  std::string lines = read_text(from);
   const std::size_t at = lines.find("\n" + begin);
   ASSERT_NE(at, std::string::npos) << begin;
   lines.replace(at + 1, lines.find('\n', at + 1) - at - 1, line);
@@ -572,11 +567,7 @@ TEST_P(Dumped, IbdmchkReadsTheFilesAndIsContent) {
   EXPECT_THAT(act(2, creation(kGroup)), HasSubstr("status=0x0000"));
   for (const std::size_t host : {3, 6})
     EXPECT_THAT(act(host, joining(kGroup, 1)), HasSubstr("status=0x0000"));
-  const auto text_of = [&](const char* name) {
-    std::ostringstream text;
-    text << std::ifstream(folder / name).rdbuf();
-    return text.str();
-  };
+  const auto text_of = [&](const char* name) { return read_text(folder / name); };
   EXPECT_TRUE(wait_until(
       [&] {
         (void)smd.ctl({"dump", folder});

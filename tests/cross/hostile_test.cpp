@@ -20,6 +20,7 @@
 #include "smd/admin/client.h"
 #include "tests/cross/served.h"
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 
 namespace smd::test {
 namespace {
@@ -134,17 +135,11 @@ std::vector<std::string> keep_processor_for_the_manager() {
 
 /// A line of /proc/PID/status, in MB.
 double memory_mb(pid_t pid, const std::string& line) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
+  std::istringstream in(read_process(pid, "status"));
   for (std::string text; std::getline(in, text);) {
     if (text.starts_with(line + ":")) return std::stod(text.substr(line.size() + 1)) / 1024;
   }
   return -1;
-}
-
-std::string read_all(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
 }
 
 /// Asks the manager how it is, five times a second, from a thread of its own.
@@ -203,7 +198,7 @@ class Subnet {
     links_ /= 2;
     if (one_lid_short) {
       late_host_ = served_.host(hosts_ - 2);
-      std::string text = read_all(config_);
+      std::string text = read_text(config_);
       text.insert(text.find("[sm]\n") + 5,
                   "lid_max = " + std::to_string(hosts_ + switches_ - 1) + "\n");
       std::ofstream(config_) << text;
@@ -266,7 +261,7 @@ class Subnet {
   /// As the state directory has it: GUID, LID, LMC of every port.
   [[nodiscard]] std::set<std::string> lids() const {
     std::set<std::string> lines;
-    std::istringstream in(read_all(scratch_.path() / "state" / "lids"));
+    std::istringstream in(read_text(scratch_.path() / "state" / "lids"));
     static const std::regex port("0x[0-9a-f]{16} .*");
     for (std::string line; std::getline(in, line);)
       if (std::regex_match(line, port)) lines.insert(line);

@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/readings.h"
 #include "tests/support/wait_until.h"
@@ -464,9 +465,7 @@ class OnACommandLine : public ::testing::Test {
  protected:
   OnACommandLine() : ibsim_(net_of("fat-tree:k=4,levels=2", scratch_.path())) {
     config_ = write_config(scratch_.path(), kNoSweeps);
-    std::ostringstream text;
-    text << std::ifstream(config_).rdbuf();
-    std::string lines = text.str();
+    std::string lines = read_text(config_);
     const std::string head = "[transport]\n";
     lines.insert(lines.find(head) + head.size(), "port_guid = \"0x0001000000000001\"\n");
     std::ofstream(config_) << lines;
@@ -667,9 +666,7 @@ TEST_F(DaemonOnIbsim, RunsTheSitesProgramForWhatItLogs) {
       << "[log]\nevent_program = \"" << program.string() << "\"\nevent_level = \"info\"\n";
   ::kill(smd_->pid(), SIGHUP);
   const auto told = [&](std::string_view name) {
-    std::ifstream file(heard);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    return std::ranges::any_of(events_in(text), [&](const nlohmann::json& event) {
+    return std::ranges::any_of(events_in(read_text(heard)), [&](const nlohmann::json& event) {
       return event.is_object() && event.value("event", "") == name;
     });
   };

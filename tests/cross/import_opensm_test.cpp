@@ -5,12 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "smd/config/config.h"
 #include "smd/config/opensm_config.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -20,11 +21,6 @@ namespace import_opensm_test {
 using testing::IsSupersetOf;
 
 constexpr std::chrono::seconds kLimit{30};
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 using Values = std::map<std::string, std::string>;
 
@@ -63,7 +59,7 @@ class ImportOpensm : public testing::Test {
     argv.insert(argv.end(), flags.begin(), flags.end());
     argv.insert(argv.end(), {"-c", "out"});
     run_process({.argv = argv, .cwd = folder_}, kLimit);
-    return read(folder_ / "out");
+    return read_text(folder_ / "out");
   }
 
   static std::vector<OpensmSetting> settings(const std::string& text) {
@@ -114,7 +110,8 @@ TEST_F(ImportOpensm, EveryOptionThatOpensmWritesIsInTheTableWithItsDefault) {
 
 /// A configuration that opensm itself says has nothing at its default.
 TEST_F(ImportOpensm, EveryOptionThatOpensmHasNotAtItsDefaultIsOneLine) {
-  const std::string conf = read(source_path("tests/golden/import-opensm/every-option/opensm.conf"));
+  const std::string conf =
+      read_text(source_path("tests/golden/import-opensm/every-option/opensm.conf"));
   const Values defaults = values_of(settings(written_by_opensm("")));
   const Values written = values_of(settings(written_by_opensm(conf)));
   for (const auto& [name, value] : defaults) {

@@ -73,11 +73,6 @@ SiteOnFabric every_option_site() {
           .m_key = "0x0badcafe"};
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 ImportedSite::ImportedSite(SiteOnFabric site)
     : site_(std::move(site)), net_(net_of(site_.fabric, scratch_.path())) {
   for (const char* name : {"log/opensm", "cache", "state"})

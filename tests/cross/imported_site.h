@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 
 namespace smd::test {
 
@@ -35,8 +36,6 @@ struct SiteOnFabric {
 
 /// "S-0002000000000000 3 PortInfo HoqLife" -> "18"; of PathRecords "HOST: S-… H-… Path[any] sl".
 using RegisterFields = std::map<std::string, std::string>;
-
-[[nodiscard]] std::string read_text(const std::filesystem::path& file);
 
 class ImportedSite {
  public:

@@ -3,7 +3,6 @@
 // network of the test's own.
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/own_network.h"
 #include "tests/support/page_scripts.h"
 #include "tests/support/partition_cases.h"
@@ -27,11 +27,6 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// mpirun as it may be run by root, with more processes than cores, and through memory alone.
 /// After a fault it gives processes a second to end themselves, unless it is told otherwise.
@@ -84,15 +79,15 @@ class MpiRun : public testing::Test {
   /// Processes that work in the folder, by rank; 0 where there is none.
   [[nodiscard]] std::vector<pid_t> ranks() const {
     std::vector<pid_t> out(2, 0);
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename().string();
-      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto is_here = [this](pid_t pid) {
       std::error_code gone;
-      if (fs::read_symlink(entry.path() / "cwd", gone) != folder) continue;
-      const std::string environment = bytes_of(entry.path() / "environ");
+      return fs::read_symlink("/proc/" + std::to_string(pid) + "/cwd", gone) == folder;
+    };
+    for (const pid_t pid : find_processes(is_here)) {
+      const std::string environment = read_process(pid, "environ");
       for (std::size_t rank = 0; rank < out.size(); ++rank) {
         const std::string is = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank) + '\0';
-        if (environment.find(is) != std::string::npos) out[rank] = std::stoi(name);
+        if (environment.find(is) != std::string::npos) out[rank] = pid;
       }
     }
     return out;
@@ -115,19 +110,10 @@ class MpiRun : public testing::Test {
 };
 
 bool catches_sigterm(pid_t pid) {
-  const std::string status = bytes_of("/proc/" + std::to_string(pid) + "/status");
+  const std::string status = read_process(pid, "status");
   const std::size_t at = status.find("SigCgt:");
   if (at == std::string::npos) return false;
   return (std::stoull(status.substr(at + 7), nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
-}
-
-/// Which file it is, and when it was written.
-std::string file_identity(const fs::path& path) {
-  struct stat is {};
-
-  EXPECT_EQ(::stat(path.c_str(), &is), 0) << path;
-  return std::to_string(is.st_ino) + " " + std::to_string(is.st_mtim.tv_sec) + "." +
-         std::to_string(is.st_mtim.tv_nsec);
 }
 
 constexpr const char* kMpiCampaign = R"([fabric]
@@ -164,8 +150,8 @@ TEST_P(MpiRuns, WriteTheBytesOfOneProcess) {
     EXPECT_EQ(joint.exit_code, alone.exit_code) << joint.err;
     EXPECT_EQ(joint.out, alone.out);
     for (const char* file : {"result.json", "result.csv", "series.csv", "plot.svg"}) {
-      EXPECT_FALSE(bytes_of(folder / "alone" / file).empty());
-      EXPECT_EQ(bytes_of(folder / "joint" / file), bytes_of(folder / "alone" / file)) << file;
+      EXPECT_FALSE(read_text(folder / "alone" / file).empty());
+      EXPECT_EQ(read_text(folder / "joint" / file), read_text(folder / "alone" / file)) << file;
     }
     fs::remove_all(folder / "joint");
   }
@@ -213,7 +199,7 @@ TEST_F(MpiRun, KeepsPartsAndGoesOnWithThem) {
   const std::string before = file_identity(part);
   ASSERT_EQ(run(2, {"--seeds", "2", "--out", "joint", "--resume"}).exit_code, 0);
   EXPECT_EQ(file_identity(part), before) << "a run that was there has been made again";
-  EXPECT_EQ(bytes_of(folder / "joint/result.json"), bytes_of(folder / "alone/result.json"));
+  EXPECT_EQ(read_text(folder / "joint/result.json"), read_text(folder / "alone/result.json"));
 }
 
 TEST_F(MpiRun, RefusesInOneLineWhatProcessesCannotShare) {
@@ -336,7 +322,7 @@ most_intervals = 150
   ASSERT_EQ(run(2, options).exit_code, 0);
   EXPECT_EQ(file_identity(first), kept);
   ASSERT_EQ(run(0, {"--out", "alone"}).exit_code, 0);
-  EXPECT_EQ(bytes_of(folder / "joint/result.json"), bytes_of(folder / "alone/result.json"));
+  EXPECT_EQ(read_text(folder / "joint/result.json"), read_text(folder / "alone/result.json"));
 }
 
 TEST_F(MpiRun, TheCommandOfThePageLeavesProcessesAllCores) {
@@ -361,7 +347,7 @@ TEST_F(MpiRun, TheCommandOfThePageLeavesProcessesAllCores) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   write(kMpiCampaign);
   ASSERT_EQ(run(0, {"--out", "alone"}).exit_code, 0);
-  EXPECT_EQ(bytes_of(folder / "DIR/result.csv"), bytes_of(folder / "alone/result.csv"));
+  EXPECT_EQ(read_text(folder / "DIR/result.csv"), read_text(folder / "alone/result.csv"));
 
   // In its place one that says which cores it may use: those of the test.
   std::ofstream(folder / "bin/smsim-mpi")

@@ -6,13 +6,13 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "plugins/opensm/compute_routes.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/read_back.h"
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
@@ -301,9 +301,7 @@ TEST_F(OpensmPluginLife, LidMatricesAreThoseOfOpensmsMinhop) {
     EXPECT_TRUE(wait_until([&] { return std::filesystem::exists(file); }, seconds(10)));
     EXPECT_THAT(opensm.log(), HasSubstr(engine + " tables configured on all switches"));
     EXPECT_EQ(opensm.process().terminate(seconds(20)), 0);
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
+    return read_text(file);
   };
   const std::string own = matrices_of("minhop");
   EXPECT_GT(own.size(), 1000u);
@@ -353,11 +351,10 @@ TEST_F(OpensmPluginLife, ValgrindFindsNoErrorOfOurs) {
   ASSERT_TRUE(opensm.wait_until_quiet());
   EXPECT_EQ(opensm.process().terminate(seconds(60)), 0) << opensm.log();
   EXPECT_THAT(opensm.log(), HasSubstr("smd-"));
-  std::ostringstream report;
-  report << std::ifstream(opensm.process().cwd() / "valgrind.xml").rdbuf();
-  EXPECT_THAT(report.str(), HasSubstr("<tool>memcheck</tool>"));
-  EXPECT_THAT(report.str(), HasSubstr("</valgrindoutput>")) << "it ran to its end";
-  EXPECT_THAT(errors_of_ours(report.str()), IsEmpty());
+  const std::string report = read_text(opensm.process().cwd() / "valgrind.xml");
+  EXPECT_THAT(report, HasSubstr("<tool>memcheck</tool>"));
+  EXPECT_THAT(report, HasSubstr("</valgrindoutput>")) << "it ran to its end";
+  EXPECT_THAT(errors_of_ours(report), IsEmpty());
 }
 
 }  // namespace

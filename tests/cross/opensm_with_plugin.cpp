@@ -1,10 +1,9 @@
 #include "tests/cross/opensm_with_plugin.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 namespace smd::test {
@@ -82,11 +81,7 @@ void Stage::console(const std::string& line) {
 OpensmWithPlugin::OpensmWithPlugin(const Stage& stage, const OpensmSettings& settings)
     : opensm_(opensm_process(stage, settings)) {}
 
-std::string OpensmWithPlugin::log() const {
-  std::ostringstream text;
-  text << std::ifstream(log_file()).rdbuf();
-  return text.str();
-}
+std::string OpensmWithPlugin::log() const { return read_text(log_file()); }
 
 std::size_t OpensmWithPlugin::count(const std::string& text) const {
   const std::string lines = log();

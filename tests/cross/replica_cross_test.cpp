@@ -8,10 +8,10 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tests/cross/served.h"
 #include "tests/support/certificates.h"
+#include "tests/support/files.h"
 
 namespace smd::test {
 namespace replica_cross_test {
@@ -24,12 +24,6 @@ std::uint16_t free_port() {
   EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size), 0);
   ::close(fd);
   return ntohs(at.sin_port);
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 struct ReplicaOfDaemons : ::testing::Test {
@@ -95,7 +89,7 @@ struct ReplicaOfDaemons : ::testing::Test {
   }
 
   [[nodiscard]] std::string lids_of(const Machine& machine) const {
-    return read_file(folder / machine.name / "state" / "lids");
+    return read_text(folder / machine.name / "state" / "lids");
   }
 
   Served served{"torus:dims=4,hosts=2"};
@@ -152,7 +146,7 @@ TEST_F(ReplicaOfDaemons, AStandbySaysWhatItsMasterHasOtherwise) {
 
   // What is mended is no longer named; what belongs to a machine never was.
   (void)partitions(two, "");
-  std::string text = read_file(folder / "two" / "smd.toml");
+  std::string text = read_text(folder / "two" / "smd.toml");
   text.replace(text.find("hoq_life = 17"), 13, "hoq_life = 18");
   std::ofstream(folder / "two" / "smd.toml") << text;
   ::kill(two.smd->pid(), SIGHUP);

@@ -10,11 +10,11 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "tests/cross/fields.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
@@ -104,9 +104,7 @@ class Daemon {
   /// With the SM_Key that OpenSM trusts.
   std::string configure(const std::string& more) {
     const std::filesystem::path file = write_config(scratch_.path(), "interval_s = 0\n" + more);
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    std::string lines = text.str();
+    std::string lines = read_text(file);
     if (!more.empty()) lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsa_key = 1\n");
     std::ofstream(file) << lines;
     return file;

@@ -9,10 +9,10 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <tuple>
 
 #include "tests/cross/served.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 namespace smd::test {
@@ -21,13 +21,6 @@ namespace serve_test {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -96,7 +89,7 @@ void bring_up_with_opensm(const Served& served) {
       std::filesystem::temp_directory_path() / (served.name + "-opensm.log");
   const Finished opensm =
       served.tool({"opensm", "-o", "-f", log.string()}, served.host(0), seconds(120));
-  const std::string lines = read_file(log);
+  const std::string lines = read_text(log);
   std::filesystem::remove(log);
   EXPECT_EQ(opensm.exit_code, 0) << opensm.err;
   EXPECT_THAT(lines, HasSubstr("SUBNET UP"));
@@ -228,7 +221,7 @@ class Manager {
     EXPECT_TRUE(wait_until([&] { return times_up() > 0; }, seconds(60))) << log();
   }
 
-  [[nodiscard]] std::string log() const { return read_file(opensm_.cwd() / "osm.log"); }
+  [[nodiscard]] std::string log() const { return read_text(opensm_.cwd() / "osm.log"); }
 
   [[nodiscard]] std::size_t times_up() const { return count(log(), "SUBNET UP"); }
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/own_network.h"
 #include "tests/support/page_scripts.h"
 #include "tests/support/paths.h"
@@ -68,11 +68,6 @@ bool has_slurm() {
              "munged slurmctld slurmd sbatch squeue scontrol scancel sinfo >/dev/null") == 0;
 }
 
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class SlurmSite {
  public:
   SlurmSite() {
@@ -115,13 +110,13 @@ class SlurmSite {
                          "/munged.log --seed-file=" + own + "/munged.seed",
                      "munged.out");
     if (!wait_until([&] { return fs::exists(folder_ / "munge.sock"); }, seconds(20))) {
-      return file_text(folder_ / "munged.out");
+      return read_text(folder_ / "munged.out");
     }
     controller_ = daemon("slurmctld -D", "slurmctld.out");
     node_ = daemon("slurmd -D", "slurmd.out");
     const auto idle = [&] { return shell("sinfo -h -o %T").out == "idle\n"; };
     if (wait_until(idle, seconds(60))) return {};
-    return file_text(folder_ / "slurmctld.out") + file_text(folder_ / "slurmd.out");
+    return read_text(folder_ / "slurmctld.out") + read_text(folder_ / "slurmd.out");
   }
 
   /// Cancels what runs and ends the daemons, each by its id.
@@ -138,16 +133,10 @@ class SlurmSite {
 
   /// Processes that know of the folder, but for this one.
   [[nodiscard]] std::vector<pid_t> left_over() const {
-    std::vector<pid_t> out;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      const std::string name = entry.path().filename().string();
-      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-      const pid_t pid = std::stoi(name);
-      const std::string said =
-          file_text(entry.path() / "environ") + file_text(entry.path() / "cmdline");
-      if (pid != ::getpid() && said.find(folder_.string()) != std::string::npos) out.push_back(pid);
-    }
-    return out;
+    return find_processes([this](pid_t pid) {
+      const std::string said = read_process(pid, "environ") + read_process(pid, "cmdline");
+      return pid != ::getpid() && said.find(folder_.string()) != std::string::npos;
+    });
   }
 
   /// Runs a line in the folder of the campaign.
@@ -202,15 +191,6 @@ class SlurmCampaign : public testing::Test {
   SlurmSite site;
 };
 
-/// Which file it is, and when it was written.
-std::string identity(const fs::path& path) {
-  struct stat is {};
-
-  EXPECT_EQ(::stat(path.c_str(), &is), 0) << path;
-  return std::to_string(is.st_ino) + " " + std::to_string(is.st_mtim.tv_sec) + "." +
-         std::to_string(is.st_mtim.tv_nsec);
-}
-
 TEST_F(SlurmCampaign, TheArrayJobOfThePageSurvivesTasksThatAreStopped) {
   if (!has_slurm()) {
     GTEST_SKIP() << "slurmctld, slurmd, slurm-client and munge are not installed";
@@ -236,13 +216,13 @@ TEST_F(SlurmCampaign, TheArrayJobOfThePageSurvivesTasksThatAreStopped) {
   // As an operator or a preempting job does it: back into the queue, while it runs.
   const fs::path first = parts / "load-0-seed-1.json";
   await_first_run(array + "_1", first);
-  const std::string kept = identity(first);
+  const std::string kept = file_identity(first);
   EXPECT_EQ(site.shell("scontrol requeue " + array + "_1").exit_code, 0);
 
   // Cancelled, and submitted again later.
   const fs::path third = parts / "load-0-seed-3.json";
   await_first_run(array + "_3", third);
-  const std::string also_kept = identity(third);
+  const std::string also_kept = file_identity(third);
   EXPECT_EQ(site.shell("scancel " + array + "_3").exit_code, 0);
   const Finished early = site.shell("smsim collect runs --out early");
   EXPECT_EQ(early.exit_code, 1);
@@ -257,15 +237,15 @@ TEST_F(SlurmCampaign, TheArrayJobOfThePageSurvivesTasksThatAreStopped) {
     EXPECT_THAT(site.shell("scontrol show job " + array + task).out,
                 testing::HasSubstr(std::string("Restarts=") + (task[1] == '2' ? "0" : "1")));
   }
-  EXPECT_EQ(identity(first), kept) << "a run that was kept has been made again";
-  EXPECT_EQ(identity(third), also_kept);
+  EXPECT_EQ(file_identity(first), kept) << "a run that was kept has been made again";
+  EXPECT_EQ(file_identity(third), also_kept);
 
   const Finished collected = site.shell("smsim collect runs");
   EXPECT_EQ(collected.exit_code, 0) << collected.err;
   EXPECT_EQ(collected.out, whole.out);
   for (const char* name : {"result.json", "result.csv", "series.csv", "plot.svg"}) {
-    EXPECT_FALSE(file_text(site.work() / "whole" / name).empty()) << name;
-    EXPECT_EQ(file_text(site.work() / "runs" / name), file_text(site.work() / "whole" / name))
+    EXPECT_FALSE(read_text(site.work() / "whole" / name).empty()) << name;
+    EXPECT_EQ(read_text(site.work() / "runs" / name), read_text(site.work() / "whole" / name))
         << name;
   }
   site.stop();

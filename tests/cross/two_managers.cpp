@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
@@ -31,8 +31,7 @@ void TwoManagers::SetUp() {
 
 void TwoManagers::start_smd(unsigned priority) {
   const std::filesystem::path config = write_config(scratch_.path(), "interval_s = 1\n");
-  std::ifstream in(config);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = read_text(config);
   text.insert(text.find("[sm]\n") + 5, "priority = " + std::to_string(priority) + "\n" + kSmdPolls);
   std::ofstream(config) << text;
   smd_.emplace(ProcessOptions{.argv = {smd_path(), "run", "-c", config}, .env = client(smd_host_)});
@@ -71,9 +70,7 @@ void TwoManagers::kill(std::optional<Process>& manager) {
 }
 
 std::string TwoManagers::opensm_log() const {
-  std::ostringstream text;
-  if (opensm_) text << std::ifstream(opensm_->cwd() / "osm.log").rdbuf();
-  return text.str();
+  return opensm_ ? read_text(opensm_->cwd() / "osm.log") : std::string();
 }
 
 Finished TwoManagers::ask(std::vector<std::string> argv, bool far) const {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <map>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/wait_until.h"
 
@@ -29,8 +29,7 @@ class SplitAdapter : public ::testing::TestWithParam<const char*> {
 
   ProcessOptions smd(const std::string& transport) {
     const std::filesystem::path config = write_config(scratch_.path());
-    std::ifstream in(config);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::string text = read_text(config);
     const std::string head = "[transport]\n";
     text.insert(text.find(head) + head.size(), transport);
     std::ofstream(config) << text;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd::test {
@@ -60,10 +61,7 @@ class RoutedByOpensm {
     return (scratch_.path() / name).string();
   }
 
-  [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream in(path(name));
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  [[nodiscard]] std::string read(const std::string& name) const { return read_text(path(name)); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
@@ -181,11 +179,7 @@ TEST(Verify, SlsOfPathsShowWhatDfssspMeansForHosts) {
       "routing_engine dfsssp\nqos TRUE\nlog_flags 0x43\nforce_log_flush TRUE\ndump_files_dir " +
           scratch.path().string() + "\n");
   Process opensm({.argv = {"opensm", "-F", config, "-f", log}, .env = environment});
-  const auto is_up = [&] {
-    std::ifstream in(log);
-    const std::string text(std::istreambuf_iterator<char>(in), {});
-    return text.find("SUBNET UP") != std::string::npos;
-  };
+  const auto is_up = [&] { return read_text(log).find("SUBNET UP") != std::string::npos; };
   ASSERT_TRUE(wait_until(is_up, kLimit)) << opensm.out() << opensm.err();
   const std::string topology = tool(ibsim, host, {"ibnetdiscover"}).out;
   const std::string net = save("net", topology);
@@ -249,8 +243,7 @@ void run_opensm(const Ibsim& ibsim,
 void run_smd(const Ibsim& ibsim, const std::filesystem::path& folder, const std::string& more) {
   std::filesystem::create_directories(folder);
   const std::filesystem::path config = write_config(folder);
-  std::ifstream in(config);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string text = read_text(config);
   text.replace(text.find("[sm]\n"), 5, "[sm]\ndump_dir = \"" + folder.string() + "\"\n" + more);
   std::ofstream(config) << text;
   const OnceRun run = run_once(ibsim, ibsim.facts().adapter_ids.front(), config);

@@ -1,11 +1,11 @@
 #include "tests/lint/source_tree.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 namespace smd::lint {
 namespace fs = std::filesystem;
@@ -49,12 +49,7 @@ std::vector<SourceFile> source_files_below(std::string_view folder) {
   return files;
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(kRoot / path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+std::string read_text(const std::string& path) { return test::read_text(kRoot / path); }
 
 std::vector<Line> read_lines(const std::string& path) {
   std::ifstream in(kRoot / path);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/page_scripts.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -83,10 +84,7 @@ class Campaign : public testing::Test {
     std::ofstream(folder / name) << text;
   }
 
-  std::string read(const std::string& name) {
-    std::ifstream file(folder / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read(const std::string& name) { return read_text(folder / name); }
 
   /// What one run of everything writes.
   void run_whole() {

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -144,7 +145,7 @@ TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
   EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
 }
 
-std::string text_of(const std::string& path);
+std::string read_text(const std::string& path);
 
 TEST(DryRun, SaysWhatCongestionControlWouldBeSetTo) {
   const Written config("smd.toml",
@@ -170,7 +171,7 @@ TEST(DryRun, SaysWhatCongestionControlWouldBeSetTo) {
   EXPECT_EQ(change["agents"], 13);
   EXPECT_EQ(change["confirmed"], 13);
   EXPECT_EQ(change["sets"], 1) << "its leaf no longer marks for it";
-  const std::string registers = text_of(dump + "/congestion.txt");
+  const std::string registers = read_text(dump + "/congestion.txt");
   EXPECT_THAT(registers, HasSubstr("sw-0-0 port 0"));
   EXPECT_THAT(registers, HasSubstr("threshold 5"));
   EXPECT_THAT(registers, HasSubstr("table 3:0 "));
@@ -186,16 +187,11 @@ TEST(DryRun, ATableBelowTheFloorFailsWithTheFigure) {
   EXPECT_EQ(out["congestion"]["sets"], 0);
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// Requires: no cell is quoted.
 std::vector<std::map<std::string, std::string>> read_csv(const std::string& path) {
   std::vector<std::string> columns;
   std::vector<std::map<std::string, std::string>> rows;
-  std::istringstream lines(text_of(path));
+  std::istringstream lines(read_text(path));
   for (std::string line; std::getline(lines, line);) {
     std::vector<std::string> cells(1);
     for (const char c : line) {
@@ -339,7 +335,7 @@ TEST(DryRun, ThePlanTellsThePhasesOfTheLastChange) {
                  dump})
                 .exit_code,
             0);
-  const std::string plan = text_of(dump + "/plan.txt");
+  const std::string plan = read_text(dump + "/plan.txt");
   EXPECT_THAT(plan, HasSubstr("plan: certified, "));
   EXPECT_THAT(plan, HasSubstr("phase 1: proved"));
   EXPECT_THAT(plan, HasSubstr(" -> port "));
@@ -558,7 +554,7 @@ TEST(FullDisk, OfFilesNamesThem) {
                               program("smd dry-run --fabric torus:dims=3.3 --dump ") + dump);
   EXPECT_EQ(full.exit_code, 1);
   EXPECT_EQ(full.err, file + ": File too large\n");
-  EXPECT_EQ(text_of(file), "as it was\n");
+  EXPECT_EQ(read_text(file), "as it was\n");
   EXPECT_FALSE(std::filesystem::exists(file + ".new"));
   for (const char* name : {"opensm-lfts.dump", "guid2mkey", "plan.txt"}) {
     const std::string other = place.folder() + "/" + name + ".d";
@@ -675,9 +671,7 @@ TEST(StateExport, ForOpensmGoesIntoADirectory) {
   const Finished done = smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", cache});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.out, cache + "/guid2lid written: 1 ports with LIDs\n");
-  std::ifstream file(cache + "/guid2lid");
-  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}),
-            "0x0000000000000001 0x0001 0x0001\n\n");
+  EXPECT_EQ(read_text(cache + "/guid2lid"), "0x0000000000000001 0x0001 0x0001\n\n");
 }
 
 TEST(StateExport, ForOpensmNeverReplacesAFile) {
@@ -685,8 +679,7 @@ TEST(StateExport, ForOpensmNeverReplacesAFile) {
   const Written there("guid2lid", "mine\n");
   expect_fault(smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", there.folder()}),
                {there.path() + ": is there already"});
-  std::ifstream file(there.path());
-  EXPECT_EQ((std::string{std::istreambuf_iterator<char>(file), {}}), "mine\n");
+  EXPECT_EQ(read_text(there.path()), "mine\n");
 }
 
 TEST(StateExport, ForOpensmSaysWhereItCannotWrite) {
@@ -719,11 +712,6 @@ TEST(StateExport, WrongWordsAreCode2WithOneLine) {
                {nothing.folder() + ": has no LIDs"});
 }
 
-std::string contents(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TEST(ImportOpensm, WritesAConfigurationAndAReport) {
   const Written conf("opensm.conf", "sm_priority 7\nmax_op_vls 4\npartition_config_file /no/p\n");
   const std::string dir = conf.folder() + "/smd/new";
@@ -731,7 +719,7 @@ TEST(ImportOpensm, WritesAConfigurationAndAReport) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr(dir + "/smd.toml written\n"));
   EXPECT_THAT(done.out, HasSubstr("--flags: lmc 1: carried as sm.lmc = 1\n"));
-  EXPECT_THAT(contents(dir + "/import-opensm.txt"),
+  EXPECT_THAT(read_text(dir + "/import-opensm.txt"),
               HasSubstr("max_op_vls 4: carried with another"));
   EXPECT_EQ(smd({"check-config", "-c", dir + "/smd.toml"}).exit_code, 0);
   const Finished shown = smd({"check-config", "-c", dir + "/smd.toml", "--print"});
@@ -739,7 +727,7 @@ TEST(ImportOpensm, WritesAConfigurationAndAReport) {
   EXPECT_THAT(shown.out, HasSubstr("mtu_max = 4096  # default\n"));
   // Without a directory: the configuration alone on stdout.
   const Finished printed = smd({"import-opensm", conf.path(), "--flags", "-l 1"});
-  EXPECT_EQ(printed.out, contents(dir + "/smd.toml"));
+  EXPECT_EQ(printed.out, read_text(dir + "/smd.toml"));
   EXPECT_THAT(printed.err, HasSubstr("sm_priority 7: carried as sm.priority = 7\n"));
 }
 
@@ -749,10 +737,10 @@ TEST(ImportOpensm, LeavesWhatIsThereUnlessForced) {
   std::ofstream(toml) << "# mine\n";
   expect_fault(smd({"import-opensm", conf.path(), "-o", dir}),
                {toml + ": is there already; --force writes over it"});
-  EXPECT_EQ(contents(toml), "# mine\n");
+  EXPECT_EQ(read_text(toml), "# mine\n");
   EXPECT_FALSE(std::filesystem::exists(dir + "/import-opensm.txt"));
   EXPECT_EQ(smd({"import-opensm", conf.path(), "-o", dir, "--force"}).exit_code, 0);
-  EXPECT_THAT(contents(toml), HasSubstr("priority = 7"));
+  EXPECT_THAT(read_text(toml), HasSubstr("priority = 7"));
   std::size_t files = 0;
   for (const auto& each : std::filesystem::directory_iterator(dir)) files += each.exists() ? 1 : 0;
   EXPECT_EQ(files, 3u) << "the input, the configuration, the report";

@@ -20,6 +20,7 @@
 #include "smd/state/state_store.h"
 #include "tests/sim/daemon_lab.h"
 #include "tests/support/exposition_check.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd {
@@ -344,8 +345,7 @@ TEST_F(DaemonTest, KeepsDumpsAsTheSubnetIs) {
   options.config.sm.dump_dir = dump;
   options.config.sweep.interval_s = 1;
   const auto lines = [&](const char* name) {
-    std::ifstream in(dump / name);
-    return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    return std::ranges::count(test::read_text(dump / name), '\n');
   };
   const auto wait_for = [&](const char* name, long wanted) {
     EXPECT_TRUE(test::wait_until([&] { return lines(name) == wanted; }, std::chrono::seconds(60)))
@@ -401,8 +401,7 @@ TEST_F(DaemonTest, OnceLeavesDumpsOfWhatIsUp) {
         return plug_in();
       });
   EXPECT_EQ(daemon.run(), 0);
-  std::ifstream in(folder / "dump" / "opensm-lfts.dump");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = test::read_text(folder / "dump" / "opensm-lfts.dump");
   EXPECT_NE(text.find("'" + fabric.spec().nodes.back().description + "'"), std::string::npos)
       << "with the names, which are asked for last";
   EXPECT_TRUE(std::filesystem::exists(folder / "dump" / "neighbors"));

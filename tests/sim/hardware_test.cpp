@@ -18,10 +18,6 @@ using ::testing::IsEmpty;
 constexpr const char* kTree = "fat-tree:k=4,levels=2";
 const std::vector<std::string> kTwo{"host-00000", "host-00007"};
 
-bool settle(Managers& all, Duration limit = 60s) {
-  return all.run_until([&] { return all.settled(); }, limit);
-}
-
 // --- Planarized fabrics -------------------------------------------------------------------------
 
 /// A TrapRepress goes the way that the trap came.
@@ -48,14 +44,14 @@ class Planarized : public ::testing::Test {
 
 TEST_F(Planarized, EverySmpGoesDirected) {
   for (unsigned i = 0; i < 2; ++i) all[i].start(settings(9 - i));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all.find_fault(), "");
   const std::size_t cycles = all[0].reports.size();
   all.run_for(5s);
   EXPECT_EQ(all[0].reports.size(), cycles) << "light sweeps find nothing new";
   all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
   all.run_for(3s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_GT(all[0].reports.size(), cycles) << "where no trap arrives a light sweep finds the loss";
   EXPECT_EQ(all.find_fault(), "");
   EXPECT_EQ(by_lid, 0u);
@@ -63,7 +59,7 @@ TEST_F(Planarized, EverySmpGoesDirected) {
 
 TEST_F(Planarized, AStandbyTakesOver) {
   for (unsigned i = 0; i < 2; ++i) all[i].start(settings(9 - i));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   ASSERT_EQ(all[1].state(), SmState::Standby);
   const auto lids = all.lids();
   all[0].kill();
@@ -91,7 +87,7 @@ TEST(DirectedOnly, CanBeAskedForWhereLidsAreRouted) {
   settings.sweep_interval = 1s;
   settings.directed_only = true;
   all[0].start(settings);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all.run_for(3s);
   EXPECT_EQ(by_lid, 0u);
 }
@@ -132,19 +128,19 @@ class ExtendedSpeeds : public ::testing::Test {
 
 TEST_F(ExtendedSpeeds, AreAskedForAndSetWhateverHappens) {
   all[0].start(manager_settings(5));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_GT(sets, 0u);
   expect_extended("bring-up");
 
   for (const bool up : {false, true}) {
     all.fabric.set_link(all.node("sw-0-1"), PortNum{3}, up);
     all.run_for(3s);
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     expect_extended(up ? "a cable came" : "a cable went");
   }
 
   all[1].start(manager_settings(3));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Standby);
   expect_extended("a standby");
 
@@ -165,7 +161,7 @@ TEST_F(ExtendedSpeeds, AreAskedForAndSetWhateverHappens) {
 
   all[0].manager->request_sweep("test");
   all.run_for(3s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   expect_extended("a sweep");
 }
 
@@ -224,7 +220,7 @@ class AdaptiveRoutingLeft : public ::testing::Test {
 
   void turn_on_two() {
     all[0].start(manager_settings(9));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     SmpData routing{};
     // Byte 3: adaptive routing and fast recovery; byte 22: hash-based forwarding; byte 6 is kept.
     routing[3] = std::byte{0x11};
@@ -264,7 +260,7 @@ class AdaptiveRoutingLeft : public ::testing::Test {
     Settings settings = manager_settings(9);
     settings.leftovers = about;
     all[0].start(settings);
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     all.run_for(1s);
   }
 
@@ -324,7 +320,7 @@ TEST_F(AdaptiveRoutingLeft, IsAnAlarmWhereItIsAskedFor) {
   EXPECT_EQ(asked, 6u * 3);
   all.fabric.reboot_node(all.node("sw-0-1"), 1s);
   all.run_for(5s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all.run_for(1s);
   EXPECT_THAT(all[0].manager->alarms(), ElementsAre(kPrivate)) << "power-on switched it off";
 }
@@ -406,7 +402,7 @@ TEST(AdaptiveRoutingNowhere, CostsOneQuestionOfEachSwitch) {
   Settings settings = manager_settings(9);
   settings.leftovers = Leftovers::Report;
   all[0].start(settings);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all.run_for(1s);
   EXPECT_EQ(asked, 6u);
   EXPECT_THAT(all[0].manager->alarms(), IsEmpty());

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -29,11 +29,7 @@ class Install : public testing::Test {
     ASSERT_EQ(cmake.wait(std::chrono::seconds(60)), 0) << cmake.err();
   }
 
-  [[nodiscard]] std::string read(const char* path) const {
-    std::ostringstream text;
-    text << std::ifstream(root / path).rdbuf();
-    return text.str();
-  }
+  [[nodiscard]] std::string read(const char* path) const { return read_text(root / path); }
 
   fs::path root;
 };

@@ -27,10 +27,6 @@ Settings keyed(unsigned priority, unsigned protect, MKeySources sources = {seed(
   return out;
 }
 
-bool settle(Managers& all, Duration limit = 60s) {
-  return all.run_until([&] { return all.settled(); }, limit);
-}
-
 /// Management ports whose register is not the key that the seed gives them.
 std::vector<Guid> find_other_keys(const Managers& all, const std::string& bytes) {
   std::vector<Guid> out;
@@ -82,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(ProtectionLevels, MKeyPerPort, ::testing::Values(0u, 1u
 TEST_P(MKeyPerPort, EveryPortHoldsItsOwnAndTheSubnetIsUp) {
   Managers all(kTree, kTwo);
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
   EXPECT_EQ(all[0].reports.back().foreign_keys.ports, 0u);
 }
@@ -94,7 +90,7 @@ TEST_P(MKeyPerPort, AHostsOwnKeyOpensNoOtherPort) {
     Managers all(kTree, kTwo);
     const MKeySource one{.seed = {}, .key = MKey{0xabc}};
     all[0].start(keyed(9, GetParam(), {per_port ? seed(kSeed) : one}));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     Attacker attacker(all, "host-00002");
     const MKey own = all.fabric.port_info(all.node("host-00002"), PortNum{1}).m_key;
     ASSERT_NE(own, MKey{});
@@ -105,16 +101,16 @@ TEST_P(MKeyPerPort, AHostsOwnKeyOpensNoOtherPort) {
 TEST_P(MKeyPerPort, ALostCableAndANewSeedAreTakenIn) {
   Managers all(kTree, kTwo);
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
   all.run_for(1s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].reports.back().silent.size(), 0u);
   const auto lids = all.lids();
   all[0].manager->adopt(keyed(9, GetParam(), {seed(kNewSeed), seed(kSeed)}));
   all[0].manager->request_sweep("configuration");
   all.run_for(1s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kNewSeed), std::vector<Guid>{});
   EXPECT_EQ(all[0].reports.back().foreign_keys.ports, 0u);
   EXPECT_EQ(all.lids(), lids);
@@ -122,24 +118,24 @@ TEST_P(MKeyPerPort, ALostCableAndANewSeedAreTakenIn) {
   all[0].manager->adopt(keyed(9, GetParam(), {seed(kNewSeed)}));
   all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, true);
   all.run_for(1s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kNewSeed), std::vector<Guid>{});
 }
 
 TEST_P(MKeyPerPort, ARestartFindsEveryPortAgain) {
   Managers all(kTree, kTwo);
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   const auto lids = all.lids();
   all[0].kill();
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].reports.back().counts.switches, 6u);
   EXPECT_EQ(all.lids(), lids);
   // Killed before the new seed was at any port.
   all[0].kill();
   all[0].start(keyed(9, GetParam(), {seed(kNewSeed), seed(kSeed)}));
-  ASSERT_TRUE(settle(all, 300s)) << all.find_fault();
+  ASSERT_TRUE(all.settle(300s)) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kNewSeed), std::vector<Guid>{});
   EXPECT_EQ(all.lids(), lids);
 }
@@ -147,14 +143,14 @@ TEST_P(MKeyPerPort, ARestartFindsEveryPortAgain) {
 TEST_P(MKeyPerPort, AStandbyTakesOver) {
   Managers all(kTree, kTwo);
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   // As its copy of the master's state has them.
   all[1].start(keyed(2, GetParam()), all[0].kept());
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Standby);
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
 }
 
@@ -163,22 +159,22 @@ TEST_P(MKeyPerPort, OneKeyForAllBecomesOneForEach) {
   Managers all(kTree, kTwo);
   const MKeySource one{.seed = {}, .key = MKey{0xabc}};
   all[0].start(keyed(9, GetParam(), {one}));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all[0].manager->adopt(keyed(9, GetParam(), {seed(kSeed), one}));
   all[0].manager->request_sweep("configuration");
   all.run_for(1s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
 }
 
 TEST_P(MKeyPerPort, PortsWithoutOneGetTheirs) {
   Managers all(kTree, kTwo);
   all[0].start(manager_settings(9));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all[0].manager->adopt(keyed(9, GetParam()));
   all[0].manager->request_sweep("configuration");
   all.run_for(1s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
 }
 
@@ -196,9 +192,9 @@ TEST_P(MKeyPerPort, TheNameOfASeedNeverLeaves) {
     }
   };
   all[0].start(keyed(9, GetParam()));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[1].start(keyed(2, GetParam()), all[0].kept());
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
   all.run_for(30s);
   all[0].manager->adopt(keyed(9, GetParam(), {seed(kNewSeed), seed(kSeed)}));

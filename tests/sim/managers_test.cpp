@@ -27,14 +27,10 @@ const std::vector<std::string> kThree{"host-00000", "host-00007", "host-00003"};
 /// poll_retries + 1 questions, each of which the client repeats.
 constexpr Duration kNoticed = 7s;
 
-bool settle(Managers& all, Duration limit = 60s) {
-  return all.run_until([&] { return all.settled(); }, limit);
-}
-
 /// One more, and all have come to rest.
 testing::AssertionResult start(Managers& all, std::size_t which, unsigned priority) {
   all[which].start(manager_settings(priority));
-  if (settle(all)) return testing::AssertionSuccess();
+  if (all.settle()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << all.find_fault();
 }
 
@@ -116,7 +112,7 @@ TEST(Managers, ALatecomerOfHigherPriorityIsHandedTheSubnet) {
   const auto entries = all.entries();
   all[1].start(manager_settings(9));
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].state(), SmState::Standby);
   EXPECT_EQ(all.lids(), lids);
   EXPECT_EQ(all.entries(), entries);
@@ -132,7 +128,7 @@ TEST(Managers, AStandbyTakesOverFromADeadMaster) {
   const auto entries = all.entries();
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all.lids(), lids) << "no LID moves";
   for (const auto& [guid, lid] : lids)
     EXPECT_EQ(all[1].kept().lids.at(guid).base, lid) << "what it took over is kept";
@@ -147,7 +143,7 @@ TEST(Managers, RoutesThatWorkAreTheNextMastersRoutes) {
   const auto entries = all.entries();
   all[1].start(manager_settings(9));
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all.entries(), entries);
   EXPECT_EQ(all[1].table_sets, 0u);
 }
@@ -160,7 +156,7 @@ TEST(Managers, RoutesThatBrokeWithTheMasterAreMended) {
   const Cable cut = cables_between_switches(all.fabric.spec()).front();
   all.fabric.set_link(cut.node, cut.port, false);
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_GT(all[1].table_sets, 0u);
   sim::FabricOracle oracle(all.fabric);
   EXPECT_EQ(oracle.connectivity().connected, oracle.connectivity().possible);
@@ -179,7 +175,7 @@ TEST(Managers, ClientsAreToldToRegisterAgainWithTheNewMaster) {
   };
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   const sim::FabricSpec& spec = all.fabric.spec();
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const bool is_switch = spec.nodes[n].type == NodeType::Switch;
@@ -197,10 +193,10 @@ TEST(Managers, TheDeadMasterComesBackAndRulesAgain) {
   const auto lids = all.lids();
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[0].start(manager_settings(9));
   ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, 15s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Standby);
   EXPECT_EQ(all.lids(), lids);
   EXPECT_EQ(all.longest_rivalry, 0ns);
@@ -213,11 +209,11 @@ TEST(Managers, OfTwoStandbysTheHigherTakesOver) {
   }
   EXPECT_EQ(all[0].state(), SmState::Master);
   all[0].kill();
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Master);
   EXPECT_EQ(all[2].state(), SmState::Standby);
   all[1].kill();
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[2].state(), SmState::Master);
   EXPECT_EQ(all.longest_rivalry, 0ns);
 }
@@ -239,9 +235,9 @@ TEST(Managers, AMasterThatStoodStillDoesNotWriteBesideTheNext) {
       beside += all[1].writes() || all[1].state() == SmState::Master ? 1 : 0;
   };
   all[0].resume();
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all.run_for(15s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].state(), SmState::Master) << "by handover, since it is the higher";
   EXPECT_GE(all[1].sets, rivals);
   EXPECT_EQ(beside, 0u);
@@ -273,7 +269,7 @@ TEST(Managers, AHandoverNeedsNoAcknowledge) {
   all[1].start(manager_settings(9));
   all[1].loses = [](const Smp& smp) { return orders(smp, SmControl::Acknowledge); };
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].state(), SmState::Standby) << "it sees who is master";
   EXPECT_EQ(all.longest_rivalry, 0ns);
 }
@@ -290,11 +286,11 @@ TEST(Managers, AHandoverThatIsNotAnsweredIsTriedAgain) {
   all[1].start(manager_settings(9));
   ASSERT_TRUE(all.run_until([&] { return tried > 0; }, 20s));
   all.run_for(8s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].state(), SmState::Master) << "nobody took over, so it goes on";
   all[0].loses = nullptr;
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 30s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
 }
 
 TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
@@ -307,7 +303,7 @@ TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
   };
   ASSERT_TRUE(all.run_until([&] { return sets.has_value(); }, 20s));
   all.fabric.set_link(all[0].node, PortNum{1}, true);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].sets, *sets);
   EXPECT_EQ(all[0].state(), SmState::Standby);
 }
@@ -319,7 +315,7 @@ TEST(Managers, AnotherSmKeyIsHandedNothing) {
   Settings higher = manager_settings(9);
   higher.election.sm_key = SmKey{0x2222};
   all[0].start(lower);
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[1].start(higher);
   all.run_for(40s);
   EXPECT_EQ(all[0].state(), SmState::Master);
@@ -328,7 +324,7 @@ TEST(Managers, AnotherSmKeyIsHandedNothing) {
   higher.election.sm_key = SmKey{0x1111};
   all[1].start(higher);
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 20s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
 }
 
 TEST(Managers, WhoeverRulesMayKeepRulingByItsMasterPriority) {
@@ -339,14 +335,14 @@ TEST(Managers, WhoeverRulesMayKeepRulingByItsMasterPriority) {
     return out;
   };
   all[0].start(settings(9));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[1].start(settings(2));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
   all[0].start(settings(9));
   all.run_for(40s);
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Master);
 }
 
@@ -396,7 +392,7 @@ TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
   EXPECT_EQ(polls, 0u);
   EXPECT_EQ(other.order(there, SmControl::Standby, all), 0);
   EXPECT_EQ(all[1].state(), SmState::Standby);
-  ASSERT_TRUE(settle(all)) << "its master is nobody: " << all.find_fault();
+  ASSERT_TRUE(all.settle()) << "its master is nobody: " << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Master);
   EXPECT_EQ(other.order(there, SmControl::Disable, all), 0x1c) << "a master is not disabled";
 }
@@ -432,7 +428,7 @@ TEST(Managers, WhereNoneMayRunItIsHandedNothing) {
   Settings lower = manager_settings(2);
   lower.election.allowed = {port(0), Guid{0x4711}};
   all[0].start(lower);
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   const auto entries = all.entries();
   all[1].start(manager_settings(9));
   all.run_for(40s);
@@ -445,7 +441,7 @@ TEST(Managers, WhereNoneMayRunItIsHandedNothing) {
   lower.election.allowed.insert(port(1));
   all[0].manager->adopt(lower);
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 60s));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
 }
 
 TEST(Managers, AStandbyLeavesAMasterThatMayNoLongerRun) {
@@ -468,7 +464,7 @@ TEST(Managers, OrdersInTheNameOfOneThatMayRunComeFromItsPort) {
   Settings settings = manager_settings(9);
   settings.election.allowed = {own, named};
   all[0].start(settings);
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   const std::size_t cycles = all[0].reports.size();
   unsigned asked = 0;
   all[0].on_send = [&](const Smp& smp) {
@@ -511,13 +507,13 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
       }
       all[which].start(settings);
     }
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     EXPECT_EQ(all[0].state(), SmState::Master);
     EXPECT_EQ(all[1].state(), SmState::Master);
     const auto before = all.lids();
     for (const auto& [node, port] : joint) all.fabric.set_link(node, port, true);
     ASSERT_TRUE(all.run_until([&] { return all[1 - higher].state() == SmState::Standby; }, 10s));
-    ASSERT_TRUE(settle(all)) << all.find_fault();
+    ASSERT_TRUE(all.settle()) << all.find_fault();
     EXPECT_EQ(all[higher].state(), SmState::Master);
     EXPECT_LE(all.longest_rivalry, 22s);
     // Both gave out the same LIDs: one side of each pair moves, and no port that need not.
@@ -540,12 +536,12 @@ TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
     return out;
   };
   all[0].start(settings(9));
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[1].start(settings(2));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
 }
 
 TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
@@ -555,7 +551,7 @@ TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
   keyed.ports.m_key_protect = 1;
   keyed.ports.m_key_lease_s = 30;
   all[0].start(keyed);
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[0].kill();
   all[1].start(manager_settings(2));
   ASSERT_TRUE(all.run_until([&] { return !all[1].reports.empty(); }, 60s));
@@ -564,7 +560,7 @@ TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {
   EXPECT_EQ(first.foreign_keys.longest_lease_s, 30);
   EXPECT_EQ(first.foreign_keys.forever, 0u);
   EXPECT_FALSE(all[1].manager->alarms().empty());
-  ASSERT_TRUE(settle(all, 300s)) << all.find_fault();
+  ASSERT_TRUE(all.settle(300s)) << all.find_fault();
   EXPECT_EQ(all[1].reports.back().foreign_keys.ports, 0u);
 }
 
@@ -575,7 +571,7 @@ TEST(Managers, TheLeaseOfAnMKeyIsKeptAliveOnAdapters) {
   keyed.ports.m_key_protect = 1;
   keyed.ports.m_key_lease_s = 30;
   all[0].start(keyed);
-  ASSERT_TRUE(settle(all));
+  ASSERT_TRUE(all.settle());
   all[0].loses = [](const Smp& smp) {  // it would stop the lease, too
     return smp.method == Method::TrapRepress;
   };

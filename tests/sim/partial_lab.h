@@ -9,12 +9,11 @@
 #include "sim-backend/management/sim_transport.h"
 #include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
+#include "tests/support/port_num.h"
 
 namespace smd::test {
 
-[[nodiscard]] inline PortNum port(unsigned number) {
-  return PortNum{static_cast<std::uint8_t>(number)};
-}
+[[nodiscard]] inline PortNum port(unsigned number) { return port_num(number); }
 
 /// Writes down every request once, as the thesis prints them: "Get PI 3 1→4,(4,3) [(2,2),4→1]", the
 /// answer's way back in brackets, empty without an answer.

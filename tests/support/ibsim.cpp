@@ -1,4 +1,5 @@
 #include "tests/support/ibsim.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 #include <unistd.h>
@@ -69,10 +70,7 @@ Ibsim::Ibsim(const std::filesystem::path& net)
            process_.wait_for_output(kPrompt, 5s);
 }
 
-std::string Ibsim::complaint() const {
-  std::ifstream file(process_.cwd() / "ibsim.err");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string Ibsim::complaint() const { return read_text(process_.cwd() / "ibsim.err"); }
 
 std::vector<std::pair<std::string, std::string>> Ibsim::client_environment(
     std::string_view host) const {

@@ -1,4 +1,5 @@
 #include "tests/support/managers.h"
+#include "tests/support/port_num.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +10,6 @@ namespace smd::test {
 namespace {
 
 constexpr Duration kSample = std::chrono::milliseconds(10);
-
-PortNum port_num(unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; }
 
 }  // namespace
 

@@ -119,6 +119,11 @@ class Managers : public TimedFabric {
   /// Every member that lives rests, and each part of the fabric with one of them has one master.
   [[nodiscard]] bool settled() const;
 
+  /// Runs until they have settled; false when `limit` passed first.
+  bool settle(Duration limit = std::chrono::seconds(60)) {
+    return run_until([this] { return settled(); }, limit);
+  }
+
   Member& operator[](std::size_t i) { return *members[i]; }
 
   /// What the registers say is wrong in parts that have a living manager: a port that is not

@@ -169,8 +169,14 @@ Result<Quality> measure_quality(const Network& network, bool quick) {
     auto one = prepare(network, kEngines[e], quick);
     if (!one) return tl::unexpected<Error>(one.error());
     prepared.push_back(std::move(*one));
-    const auto run = [&](double load) { return prepared[e].run(load, 1).steady; };
+    std::string wrong;
+    const auto run = [&](double load) {
+      PointResult point = prepared[e].run(load, 1);
+      if (wrong.empty()) wrong = point.audit;
+      return std::move(point.steady);
+    };
     out.saturation[e] = find_saturation(run, quick ? 0.04 : 0.01).load;
+    if (!wrong.empty()) return fail(Errc::Invalid, std::move(wrong));
   }
   for (std::size_t e = 0; e < kEngines.size(); ++e) {
     for (std::size_t part = 0; part < kParts.size(); ++part) {

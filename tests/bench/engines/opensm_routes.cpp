@@ -10,6 +10,7 @@
 
 #include "tests/bench/opensm_on_ibsim.h"
 #include "tests/cross/smd_on_ibsim.h"
+#include "tests/support/files.h"
 
 namespace smd::bench {
 namespace {
@@ -115,11 +116,6 @@ std::string last_error(const std::string& log) {
     (line.find(": ERR ") != std::string::npos ? numbered : other) = line.substr(at + 9, 120);
   }
   return numbered.empty() ? other : numbered;
-}
-
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace

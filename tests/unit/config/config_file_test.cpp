@@ -4,6 +4,7 @@
 #include "smd/config/config.h"
 #include "smd/config/options.h"
 #include "smd/config/settings.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 #include <fmt/core.h>
@@ -30,18 +31,11 @@ Config config_of(std::string_view text) {
   return config.value_or(Config{});
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 /// SMD_UPDATE_GOLDEN=1 writes the file instead of judging it.
 void expect_file(const std::filesystem::path& path, const std::string& text) {
   if (std::getenv("SMD_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-  EXPECT_EQ(read_file(path), text) << path << " does not say what the table of options says; "
-                                   << "SMD_UPDATE_GOLDEN=1 rewrites it";
+  EXPECT_EQ(test::read_text(path), text) << path << " does not say what the table of options says; "
+                                         << "SMD_UPDATE_GOLDEN=1 rewrites it";
 }
 
 TEST(Config, FilesThatCannotBeRead) {
@@ -206,7 +200,7 @@ TEST(ConfigText, InstalledFileIsTheTable) {
 
 TEST(ConfigText, ReferenceIsTheTable) {
   const std::filesystem::path path = test::source_path("docs/formats/config.md");
-  const std::string text = read_file(path);
+  const std::string text = test::read_text(path);
   const std::string mark = "<!-- generated from the table of options -->\n";
   ASSERT_THAT(text, HasSubstr(mark));
   const std::string head = text.substr(0, text.find(mark) + mark.size());
@@ -237,7 +231,7 @@ TEST(ConfigText, InstalledFileIsAllDefaultsWithAndWithoutItsComments) {
 }
 
 TEST(Documents, OptionsThatLimitWhatAHostCanDoExist) {
-  const std::string text = read_file(test::source_path("docs/operations.md"));
+  const std::string text = test::read_text(test::source_path("docs/operations.md"));
   const std::size_t from = text.find("## What one host can do to you");
   ASSERT_NE(from, std::string::npos);
   std::istringstream section(text.substr(from, text.find("\n## ", from) - from));

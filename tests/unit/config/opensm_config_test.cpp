@@ -17,6 +17,7 @@
 #include "smd/config/config.h"
 #include "smd/config/options.h"
 #include "smd/routing/engine.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 
 namespace smd {
@@ -642,26 +643,22 @@ TEST(OpensmImport, FilesThatOpensmReadsUnaskedAreSaid) {
 /// The sites of tests/golden/README.md: SMD_UPDATE_GOLDEN=1 writes what comes of them.
 class OpensmSites : public testing::TestWithParam<const char*> {
  protected:
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream in(path);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
   static void expect_file(const std::filesystem::path& path, const std::string& text) {
     if (std::getenv("SMD_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-    EXPECT_EQ(read(path), text) << path;
+    EXPECT_EQ(test::read_text(path), text) << path;
   }
 };
 
 TEST_P(OpensmSites, AreImported) {
   const std::filesystem::path folder =
       test::source_path(fmt::format("tests/golden/import-opensm/{}", GetParam()));
-  Site site{.conf = read(folder / "opensm.conf")};
-  std::istringstream flags(read(folder / "flags"));
+  Site site{.conf = test::read_text(folder / "opensm.conf")};
+  std::istringstream flags(test::read_text(folder / "flags"));
   std::getline(flags, site.flags);
   for (const auto& each : std::filesystem::directory_iterator(folder))
-    site.files["/etc/opensm/" + each.path().filename().string()] = read(each.path());
-  if (const std::string start = read(folder / "default"); !start.empty()) site.start = start;
+    site.files["/etc/opensm/" + each.path().filename().string()] = test::read_text(each.path());
+  if (const std::string start = test::read_text(folder / "default"); !start.empty())
+    site.start = start;
   const OpensmImport done = site.done();
   for (const ImportedConfig& each : done.configs) expect_file(folder / each.name, each.text);
   std::string report;

@@ -13,10 +13,12 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "smd/base/log.h"
 #include "smd/runtime/asio_runtime.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd {
@@ -105,10 +107,7 @@ class RunWithInput : public testing::Test {
     return path;
   }
 
-  std::string heard() const {
-    std::ifstream file(folder / "heard");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string heard() const { return test::read_text(folder / "heard"); }
 
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("smd-event-{}", ::getpid());
@@ -137,7 +136,7 @@ TEST_F(RunWithInput, EndsWhatLastsTooLongWithAllThatItStarted) {
   const pid_t started = std::stoi(heard());
   // Killed, it ends when it has the processor next; reaped or not.
   const auto has_ended = [&] {
-    std::ifstream state(fmt::format("/proc/{}/stat", started));
+    std::istringstream state(test::read_process(started, "stat"));
     std::string number, name, is;
     return !(state >> number >> name >> is) || is == "Z" || is == "X";
   };

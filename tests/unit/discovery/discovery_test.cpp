@@ -10,6 +10,7 @@
 #include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
 #include "smd/mad/tables.h"
+#include "tests/support/port_num.h"
 
 namespace smd {
 namespace {
@@ -18,8 +19,7 @@ using sim::add_node;
 using sim::connect;
 using sim::FabricSpec;
 using sim::is_about;
-
-PortNum port(unsigned number) { return PortNum{static_cast<std::uint8_t>(number)}; }
+using test::port_num;
 
 /// One discovery on a simulated fabric.
 struct Lab : sim::TimedFabric {
@@ -59,7 +59,7 @@ FabricSpec one_switch() {
   FabricSpec spec;
   const auto h1 = add_node(spec, NodeType::Ca, "H1", Guid{0x1000}, 1);
   const auto s1 = add_node(spec, NodeType::Switch, "S1", Guid{0x2000}, 8);
-  connect(spec, h1, port(1), s1, port(1));
+  connect(spec, h1, port_num(1), s1, port_num(1));
   return spec;
 }
 
@@ -68,15 +68,15 @@ NodeIdx node_of(const Fabric& fabric, std::uint64_t guid) {
 }
 
 PortIdx peer_of(const Fabric& fabric, std::uint64_t guid, unsigned number) {
-  return fabric.peer[fabric.port_of(node_of(fabric, guid), port(number))];
+  return fabric.peer[fabric.port_of(node_of(fabric, guid), port_num(number))];
 }
 
 TEST(Discovery, FindsEveryNodeAndLink) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
   const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
-  connect(spec, 1, port(2), s2, port(3));
-  connect(spec, s2, port(1), h2, port(1));
+  connect(spec, 1, port_num(2), s2, port_num(3));
+  connect(spec, s2, port_num(1), h2, port_num(1));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
@@ -84,35 +84,36 @@ TEST(Discovery, FindsEveryNodeAndLink) {
   EXPECT_EQ(found->fabric->node_count(), 4u);
   EXPECT_EQ(found->fabric->link_count(), 3u);
   EXPECT_TRUE(found->silent.empty());
-  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1010)], (HopPath{port(1), port(2), port(1)}));
+  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1010)],
+            (HopPath{port_num(1), port_num(2), port_num(1)}));
 }
 
 TEST(Discovery, ParallelLinksAreAllKept) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
-  for (unsigned p = 2; p <= 5; ++p) connect(spec, 1, port(p), s2, port(p + 3));
+  for (unsigned p = 2; p <= 5; ++p) connect(spec, 1, port_num(p), s2, port_num(p + 3));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->fabric->link_count(), 5u);
   for (unsigned p = 2; p <= 5; ++p) {
-    EXPECT_EQ(found->fabric->number_of(peer_of(*found->fabric, 0x2000, p)), port(p + 3));
+    EXPECT_EQ(found->fabric->number_of(peer_of(*found->fabric, 0x2000, p)), port_num(p + 3));
   }
 }
 
 TEST(Discovery, LoopbackCablesAreLinksOfTheirOwnNode) {
   FabricSpec spec = one_switch();
-  connect(spec, 1, port(3), 1, port(4));  // a link from the switch to itself
-  spec.nodes[1].ports[5].peer_node = 1;   // a loop-back plug
-  spec.nodes[1].ports[5].peer_port = port(5);
+  connect(spec, 1, port_num(3), 1, port_num(4));  // a link from the switch to itself
+  spec.nodes[1].ports[5].peer_node = 1;           // a loop-back plug
+  spec.nodes[1].ports[5].peer_port = port_num(5);
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
   const Fabric& fabric = *found->fabric;
   EXPECT_EQ(check_invariants(fabric), "");
   EXPECT_EQ(fabric.node_count(), 2u);
-  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 3)), port(4));
-  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 5)), port(5));
+  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 3)), port_num(4));
+  EXPECT_EQ(fabric.number_of(peer_of(fabric, 0x2000, 5)), port_num(5));
   EXPECT_TRUE(found->duplicates.empty());
 }
 
@@ -122,11 +123,11 @@ TEST(Discovery, TwoPortsOfOneHostInTheSameSubnetAreOneNode) {
   const auto s1 = add_node(spec, NodeType::Switch, "S1", Guid{0x2000}, 4);
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
   const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 2);
-  connect(spec, h1, port(1), s1, port(1));
-  connect(spec, h1, port(2), s2, port(1));
-  connect(spec, s1, port(2), s2, port(2));
-  connect(spec, h2, port(1), s1, port(3));
-  connect(spec, h2, port(2), s1, port(4));
+  connect(spec, h1, port_num(1), s1, port_num(1));
+  connect(spec, h1, port_num(2), s2, port_num(1));
+  connect(spec, s1, port_num(2), s2, port_num(2));
+  connect(spec, h2, port_num(1), s1, port_num(3));
+  connect(spec, h2, port_num(2), s1, port_num(4));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
@@ -135,25 +136,25 @@ TEST(Discovery, TwoPortsOfOneHostInTheSameSubnetAreOneNode) {
   EXPECT_EQ(fabric.link_count(), 5u);
   EXPECT_TRUE(found->duplicates.empty());
   // Each port of an adapter is reached through its own link, the manager's second port too.
-  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(1))), HopPath{});
-  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port(2))),
-            (HopPath{port(1), port(2), port(1)}));
-  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1010), port(2))),
-            (HopPath{port(1), port(4)}));
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port_num(1))), HopPath{});
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1000), port_num(2))),
+            (HopPath{port_num(1), port_num(2), port_num(1)}));
+  EXPECT_EQ(path_to(*found, fabric.port_of(node_of(fabric, 0x1010), port_num(2))),
+            (HopPath{port_num(1), port_num(4)}));
   for (unsigned p : {1u, 2u}) {
-    const PortIdx at = fabric.port_of(node_of(fabric, 0x1010), port(p));
+    const PortIdx at = fabric.port_of(node_of(fabric, 0x1010), port_num(p));
     EXPECT_EQ(fabric.port_info[at].state(), PortState::Initialize);
     EXPECT_NE(fabric.port_guid[at], Guid{});
   }
-  EXPECT_NE(fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port(1))],
-            fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port(2))]);
+  EXPECT_NE(fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port_num(1))],
+            fabric.port_guid[fabric.port_of(node_of(fabric, 0x1010), port_num(2))]);
 }
 
 TEST(Discovery, BackToBackHosts) {
   FabricSpec spec;
   const auto h1 = add_node(spec, NodeType::Ca, "H1", Guid{0x1000}, 1);
   const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
-  connect(spec, h1, port(1), h2, port(1));
+  connect(spec, h1, port_num(1), h2, port_num(1));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
@@ -164,41 +165,41 @@ TEST(Discovery, BackToBackHosts) {
 TEST(Discovery, TheManagerMaySitOnASwitch) {
   FabricSpec spec = one_switch();
   spec.sm_node = 1;
-  spec.sm_port = port(0);
+  spec.sm_port = port_num(0);
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->fabric->number_of(found->fabric->sm_port), port(0));
-  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1000)], (HopPath{port(1)}));
+  EXPECT_EQ(found->fabric->number_of(found->fabric->sm_port), port_num(0));
+  EXPECT_EQ(found->path[node_of(*found->fabric, 0x1000)], (HopPath{port_num(1)}));
 }
 
 TEST(Discovery, ARouterIsAnEndNode) {
   FabricSpec spec = one_switch();
   const auto r1 = add_node(spec, NodeType::Router, "R1", Guid{0x3000}, 2);
-  connect(spec, 1, port(2), r1, port(1));
+  connect(spec, 1, port_num(2), r1, port_num(1));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
   const Fabric& fabric = *found->fabric;
   EXPECT_FALSE(fabric.is_switch(node_of(fabric, 0x3000)));
-  EXPECT_TRUE(fabric.is_end_port(fabric.port_of(node_of(fabric, 0x3000), port(1))));
+  EXPECT_TRUE(fabric.is_end_port(fabric.port_of(node_of(fabric, 0x3000), port_num(1))));
 }
 
 TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
-  connect(spec, 1, port(2), s2, port(1));
+  connect(spec, 1, port_num(2), s2, port_num(1));
   const auto first = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, 1);
   const auto second = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, 1);
-  connect(spec, first, port(1), 1, port(3));
-  connect(spec, second, port(1), s2, port(2));
+  connect(spec, first, port_num(1), 1, port_num(3));
+  connect(spec, second, port_num(1), s2, port_num(2));
   Lab lab(spec);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
   ASSERT_EQ(found->duplicates.size(), 1u);
   EXPECT_EQ(found->duplicates[0].guid, Guid{0x1010});
-  EXPECT_EQ(found->duplicates[0].first, (HopPath{port(1), port(3)}));
-  EXPECT_EQ(found->duplicates[0].second, (HopPath{port(1), port(2), port(2)}));
+  EXPECT_EQ(found->duplicates[0].first, (HopPath{port_num(1), port_num(3)}));
+  EXPECT_EQ(found->duplicates[0].second, (HopPath{port_num(1), port_num(2), port_num(2)}));
   EXPECT_EQ(found->fabric->node_count(), 4u);
   EXPECT_EQ(check_invariants(*found->fabric), "");
 }
@@ -208,8 +209,8 @@ FabricSpec twin_switches() {
   FabricSpec spec = one_switch();
   const auto first = add_node(spec, NodeType::Switch, "twin", Guid{0x2009}, 8);
   const auto second = add_node(spec, NodeType::Switch, "twin", Guid{0x2009}, 8);
-  connect(spec, 1, port(4), first, port(1));
-  connect(spec, 1, port(6), second, port(2));
+  connect(spec, 1, port_num(4), first, port_num(1));
+  connect(spec, 1, port_num(6), second, port_num(2));
   return spec;
 }
 
@@ -223,7 +224,8 @@ TEST(Discovery, TwoSwitchesOfOneGuidOnDifferentPortsAreReportedWithBothPlaces) {
       ASSERT_EQ(found->duplicates.size(), 1u) << "seed " << seed;
       EXPECT_EQ(found->duplicates[0].guid, Guid{0x2009});
       const std::set<HopPath> places{found->duplicates[0].first, found->duplicates[0].second};
-      EXPECT_EQ(places, (std::set<HopPath>{{port(1), port(4)}, {port(1), port(6)}}));
+      EXPECT_EQ(places,
+                (std::set<HopPath>{{port_num(1), port_num(4)}, {port_num(1), port_num(6)}}));
       EXPECT_EQ(found->fabric->node_count(), 3u);
       EXPECT_EQ(found->fabric->link_count(), 2u);
       EXPECT_EQ(check_invariants(*found->fabric), "");
@@ -236,15 +238,15 @@ TEST(Discovery, TwoSwitchesOfOneGuidOnDifferentPortsAreReportedWithBothPlaces) {
 TEST(Discovery, ALinkThatComesUpWhileWeLookIsNoDuplicate) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
-  connect(spec, 1, port(2), s2, port(1));
-  connect(spec, 1, port(3), s2, port(5));
+  connect(spec, 1, port_num(2), s2, port_num(1));
+  connect(spec, 1, port_num(3), s2, port_num(5));
   for (unsigned moment = 1; moment < 40; ++moment) {
     Lab lab(spec);
-    lab.fabric.set_link(1, port(3), false);
+    lab.fabric.set_link(1, port_num(3), false);
     lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
     lab.run_until([&] { return lab.fabric.stats().agent_requests >= moment; },
                   std::chrono::seconds(1));
-    lab.fabric.set_link(1, port(3), true);
+    lab.fabric.set_link(1, port_num(3), true);
     lab.run_until([&] { return lab.result.has_value(); }, std::chrono::minutes(5));
     ASSERT_TRUE(lab.result && *lab.result);
     EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
@@ -255,14 +257,14 @@ TEST(Discovery, ALinkThatComesUpWhileWeLookIsNoDuplicate) {
 TEST(Discovery, ALinkThatGoesDownWhileWeLookIsNoDuplicate) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
-  connect(spec, 1, port(2), s2, port(1));
-  connect(spec, 1, port(3), s2, port(5));
+  connect(spec, 1, port_num(2), s2, port_num(1));
+  connect(spec, 1, port_num(3), s2, port_num(5));
   for (unsigned moment = 1; moment < 40; ++moment) {
     Lab lab(spec);
     lab.discovery.start([&](Result<SweepReport> found) { lab.result = std::move(found); });
     lab.run_until([&] { return lab.fabric.stats().agent_requests >= moment; },
                   std::chrono::seconds(1));
-    lab.fabric.set_link(1, port(3), false);
+    lab.fabric.set_link(1, port_num(3), false);
     lab.run_until([&] { return lab.result.has_value(); }, std::chrono::minutes(5));
     ASSERT_TRUE(lab.result && *lab.result);
     EXPECT_TRUE((*lab.result)->duplicates.empty()) << "moment " << moment;
@@ -273,21 +275,21 @@ TEST(Discovery, ALinkThatGoesDownWhileWeLookIsNoDuplicate) {
 TEST(Discovery, ASilentNodeIsReportedAndLeftOut) {
   FabricSpec spec = one_switch();
   const auto h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x1010}, 1);
-  connect(spec, h2, port(1), 1, port(6));
+  connect(spec, h2, port_num(1), 1, port_num(6));
   Lab lab(spec);
   lab.fabric.set_silent(h2, true);
   const auto& found = lab.run();
   ASSERT_TRUE(found);
   ASSERT_EQ(found->silent.size(), 1u);
   EXPECT_EQ(found->silent[0].node, Guid{0x2000});
-  EXPECT_EQ(found->silent[0].port, port(6));
+  EXPECT_EQ(found->silent[0].port, port_num(6));
   EXPECT_EQ(found->fabric->node_count(), 2u);
 }
 
 TEST(Discovery, ANodeThatDiesWhileWeLookIsLeftOut) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 36);
-  connect(spec, 1, port(2), s2, port(1));
+  connect(spec, 1, port_num(2), s2, port_num(1));
   Lab lab(spec);
   // The twentieth SMP that reaches an agent is one of S2's port questions.
   const auto dying = [&] { return lab.fabric.stats().agent_requests >= 20; };
@@ -307,7 +309,7 @@ TEST(Discovery, NothingLiesBeyond63Hops) {
   for (unsigned i = 0; i < 70; ++i) {
     const auto sw =
         add_node(spec, NodeType::Switch, fmt::format("chain-{}", i), Guid{0x5000u + i}, 3);
-    connect(spec, last, port(2), sw, port(1));
+    connect(spec, last, port_num(2), sw, port_num(1));
     last = sw;
   }
   Lab lab(spec);
@@ -315,7 +317,7 @@ TEST(Discovery, NothingLiesBeyond63Hops) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->fabric->node_count(), 64u);  // the manager's host and 63 switches
   ASSERT_EQ(found->silent.size(), 1u);
-  EXPECT_EQ(found->silent[0], out_of_reach(Guid{0x5000u + 61}, port(2)));
+  EXPECT_EQ(found->silent[0], out_of_reach(Guid{0x5000u + 61}, port_num(2)));
 }
 
 TEST(Discovery, TheLocalNodeMustAnswer) {
@@ -347,10 +349,10 @@ TEST(Discovery, NumberingDependsOnTheCablingAlone) {
 FabricSpec two_kinds(LinkSpeed speed) {
   FabricSpec spec = one_switch();
   const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
-  connect(spec, 1, port(2), s2, port(1));
+  connect(spec, 1, port_num(2), s2, port_num(1));
   for (unsigned h = 0; h < 2; ++h) {
     const auto host = add_node(spec, NodeType::Ca, fmt::format("H{}", h + 2), Guid{0x1010 + h}, 1);
-    connect(spec, host, port(1), s2, port(2 + h));
+    connect(spec, host, port_num(1), s2, port_num(2 + h));
   }
   for (sim::NodeSpec& node : spec.nodes) {
     node.device_id = node.type == NodeType::Switch ? 0xd2f2 : 0x1021;
@@ -400,7 +402,7 @@ TEST(ExtendedSpeeds, AnAgentThatShowsThemToEverybodyIsNoOther) {
                         sim::Timing::modern(),
                         1,
                         {.extended_speeds = sim::ExtendedSpeeds::Always});
-  sim::SimTransport transport(fabric, 0, port(1));
+  sim::SimTransport transport(fabric, 0, port_num(1));
   SmpClient client(runtime, transport, {});
   std::optional<Result<SweepReport>> found;
   Discovery discovery(client, {}, Epoch{1});
@@ -433,7 +435,7 @@ TEST(ExtendedSpeeds, WhoHasNotAnnouncedThemMayRefuseToBeAsked) {
   EXPECT_TRUE(found->silent.empty());
   const Fabric& fabric = *found->fabric;
   ASSERT_EQ(fabric.node_count(), 5u);
-  const PortIdx old = fabric.port_of(node_of(fabric, 0x1010), port(1));
+  const PortIdx old = fabric.port_of(node_of(fabric, 0x1010), port_num(1));
   EXPECT_EQ(link_speed(fabric, old), LinkSpeed::Qdr);
   EXPECT_EQ(link_speed(fabric, fabric.peer[old]), LinkSpeed::Ndr);
 }
@@ -455,7 +457,7 @@ TEST(ExtendedSpeeds, APort0ThatAnswersLateIsMadeUpFor) {
 TEST(Discovery, DestroyedWhileItRunsItSaysNothing) {
   sim::SimRuntime runtime;
   sim::SimFabric fabric(runtime, one_switch(), sim::Timing::modern(), 1);
-  sim::SimTransport transport(fabric, 0, port(1));
+  sim::SimTransport transport(fabric, 0, port_num(1));
   SmpClient client(runtime, transport, {});
   bool called = false;
   {

@@ -5,11 +5,12 @@
 
 #include "smd/base/rng.h"
 #include "smd/discovery/survey.h"
+#include "tests/support/port_num.h"
 
 namespace smd {
 namespace {
 
-PortNum number(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
+using test::port_num;
 
 std::uint32_t add_node(Survey& survey, NodeType type, unsigned ports) {
   return survey.add({.node_type = static_cast<std::uint8_t>(type),
@@ -50,12 +51,12 @@ TEST(RouteTree, ALinkThatCameReachesWhatOnlyItLeadsTo) {
       const bool is_switch = n % 4 != 0;
       add_node(survey, is_switch ? NodeType::Switch : NodeType::Ca, is_switch ? 6 : 2);
     }
-    survey.set_local_port(number(1));
+    survey.set_local_port(port_num(1));
     RouteTree tree{survey};
     const auto pick = [&] {
       const auto n = static_cast<std::uint32_t>(rng.below(kNodes));
       const std::size_t ports = survey.num_ports(n);
-      return LinkEnd{n, number(1 + static_cast<unsigned>(rng.below(ports)))};
+      return LinkEnd{n, port_num(1 + static_cast<unsigned>(rng.below(ports)))};
     };
     for (unsigned step = 0; step < 120; ++step) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
@@ -80,18 +81,18 @@ TEST(RouteTree, ALinkThatCameReachesWhatOnlyItLeadsTo) {
 
 TEST(RouteTree, ARouteIsNeverLongerThanASmpMayGo) {
   Survey survey;
-  survey.set_local_port(number(1));
+  survey.set_local_port(port_num(1));
   add_node(survey, NodeType::Ca, 1);
   for (std::size_t i = 0; i <= kMaxHops; ++i) add_node(survey, NodeType::Switch, 2);
   RouteTree tree{survey};
   for (std::uint32_t n = 0; n < kMaxHops; ++n) {
-    const LinkEnd from{n, number(n == 0 ? 1 : 2)}, to{n + 1, number(1)};
+    const LinkEnd from{n, port_num(n == 0 ? 1 : 2)}, to{n + 1, port_num(1)};
     survey.link(from, to);
     ASSERT_TRUE(tree.join(from, to));
   }
   const auto last = static_cast<std::uint32_t>(kMaxHops);
   EXPECT_TRUE(tree.path(last).full());
-  const LinkEnd from{last, number(2)}, to{last + 1, number(1)};
+  const LinkEnd from{last, port_num(2)}, to{last + 1, port_num(1)};
   survey.link(from, to);
   EXPECT_FALSE(tree.join(from, to));
   EXPECT_FALSE(tree.reaches(last + 1));
@@ -102,19 +103,19 @@ TEST(BuildReport, AnotherSwitchOnTheWayIsAnotherPath) {
   Survey survey;
   add_node(survey, NodeType::Ca, 1);
   for (unsigned n = 0; n < 4; ++n) add_node(survey, NodeType::Switch, 3);
-  survey.set_local_port(number(1));
-  survey.link({0, number(1)}, {1, number(1)});
-  survey.link({1, number(2)}, {2, number(1)});
-  survey.link({1, number(3)}, {3, number(1)});
-  survey.link({2, number(2)}, {4, number(1)});
-  survey.link({3, number(2)}, {4, number(2)});
+  survey.set_local_port(port_num(1));
+  survey.link({0, port_num(1)}, {1, port_num(1)});
+  survey.link({1, port_num(2)}, {2, port_num(1)});
+  survey.link({1, port_num(3)}, {3, port_num(1)});
+  survey.link({2, port_num(2)}, {4, port_num(1)});
+  survey.link({3, port_num(2)}, {4, port_num(2)});
   const SweepReport known = build_report(survey, {}, Epoch{1});
   ASSERT_EQ(follow(survey, (*known.path)[NodeIdx{4}]), 4u);
 
   Survey later;
   later.seed(known);
-  later.set_local_port(number(1));
-  later.unlink({2, number(2)});
+  later.set_local_port(port_num(1));
+  later.unlink({2, port_num(2)});
   const SweepReport now = build_report(later, {}, Epoch{2});
   EXPECT_EQ(now.path[NodeIdx{4}].size(), known.path[NodeIdx{4}].size());
   EXPECT_EQ(follow(later, now.path[NodeIdx{4}]), 4u);

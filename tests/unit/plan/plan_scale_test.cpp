@@ -7,13 +7,14 @@
 #include "smd/plan/verify/check_transition.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
+#include "tests/support/port_num.h"
 
 namespace smd {
 namespace {
 
-constexpr unsigned kRadix = 36, kHalf = kRadix / 2;
+using test::port_num;
 
-PortNum number(unsigned p) { return PortNum{static_cast<std::uint8_t>(p)}; }
+constexpr unsigned kRadix = 36, kHalf = kRadix / 2;
 
 struct Ends {
   NodeIdx a, b;
@@ -29,11 +30,11 @@ std::shared_ptr<const Fabric> build_fat_tree(bool blocked_sls) {
     info.node_type = static_cast<std::uint8_t>(type);
     info.num_ports = static_cast<std::uint8_t>(ports);
     info.node_guid = info.port_guid = Guid{++guid};
-    info.local_port = number(1);
+    info.local_port = port_num(1);
     const NodeIdx node = builder.add_node(info);
     PortInfo active;
     active.port_state = static_cast<std::uint8_t>(PortState::Active);
-    for (unsigned p = 0; p <= ports; ++p) builder.set_port_info(node, number(p), active);
+    for (unsigned p = 0; p <= ports; ++p) builder.set_port_info(node, port_num(p), active);
     return node;
   };
   std::vector<NodeIdx> cores;
@@ -45,15 +46,15 @@ std::shared_ptr<const Fabric> build_fat_tree(bool blocked_sls) {
       for (unsigned c = 0; c < kHalf; ++c) {
         if (blocked_sls && pod == 0 && a == 0 && c == 0) continue;
         builder.add_link(
-            aggregates[a], number(kHalf + c + 1), cores[a * kHalf + c], number(pod + 1));
+            aggregates[a], port_num(kHalf + c + 1), cores[a * kHalf + c], port_num(pod + 1));
       }
     }
     for (unsigned l = 0; l < kHalf; ++l) {
       const NodeIdx leaf = add(NodeType::Switch, kRadix);
       for (unsigned a = 0; a < kHalf; ++a)
-        builder.add_link(leaf, number(kHalf + a + 1), aggregates[a], number(l + 1));
+        builder.add_link(leaf, port_num(kHalf + a + 1), aggregates[a], port_num(l + 1));
       for (unsigned h = 0; h < kHalf; ++h)
-        builder.add_link(leaf, number(h + 1), add(NodeType::Ca, 1), number(1));
+        builder.add_link(leaf, port_num(h + 1), add(NodeType::Ca, 1), port_num(1));
     }
   }
   builder.set_sm_port(cores[0], PortNum{0});

@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/support/fabric_text.h"
+#include "tests/support/files.h"
 #include "tests/support/ndr_582.h"
 #include "tests/support/paths.h"
 
@@ -210,8 +209,7 @@ TEST(ComputeRoutes, StartsFromScratchWhereStayingNearFails) {
 TEST(ComputeRoutes, ThePageShowsTheEnginesThatThereAre) {
   std::string line = "smd_opensm: engines";
   for (const std::string_view name : engine_names()) line += " smd-" + std::string(name);
-  std::ifstream page(test::source_path("docs/opensm-plugin.md"));
-  EXPECT_THAT((std::string{std::istreambuf_iterator<char>(page), {}}), HasSubstr(line + "\n"));
+  EXPECT_THAT(test::read_text(test::source_path("docs/opensm-plugin.md")), HasSubstr(line + "\n"));
 }
 
 TEST(ComputeRoutes, StrictMeansThatHostsMayUseAnySl) {

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "tests/support/fabric_text.h"
+#include "tests/support/files.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd {
@@ -106,10 +107,7 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   const std::filesystem::path folder = mkdtemp(pattern.data()), dump = folder / "deep" / "dump";
   DumpInput input = dump_input_of(subnet.manager);
   input.m_keys = {{.seed = {}, .key = MKey{0x1234}}};
-  const auto read = [&](std::string_view name) {
-    std::ifstream in(dump / name);
-    return std::string{std::istreambuf_iterator<char>(in), {}};
-  };
+  const auto read = [&](std::string_view name) { return test::read_text(dump / name); };
   const auto umask_before = ::umask(0);
   const auto written = write_opensm_dumps(dump, input);
   ::umask(umask_before);
@@ -143,8 +141,7 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   std::filesystem::create_symlink(folder / "other", dump / "neighbors");
   std::filesystem::create_symlink(folder / "other", dump / "guid2lid.new");
   ASSERT_TRUE(write_opensm_dumps(dump, input));
-  std::ifstream other(folder / "other");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(other), {}), "other\n");
+  EXPECT_EQ(test::read_text(folder / "other"), "other\n");
   EXPECT_FALSE(std::filesystem::is_symlink(dump / "neighbors"));
   EXPECT_FALSE(std::filesystem::exists(dump / "guid2lid.new"));
   EXPECT_FALSE(std::filesystem::exists(dump / "opensm-sl2vl.dump"));

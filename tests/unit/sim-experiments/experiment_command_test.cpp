@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -28,11 +29,6 @@ class ExperimentCommand : public testing::Test {
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
   }
 
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   std::filesystem::path folder;
 };
 
@@ -42,16 +38,18 @@ TEST_F(ExperimentCommand, WritesItsFilesAndALinePerClaim) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(done.err, "");
   for (const char* name : {"003-sweep-time", "003-entries"}) {
-    const auto json = nlohmann::json::parse(read(folder / "here" / name / "result.json"));
+    const auto json =
+        nlohmann::json::parse(test::read_text(folder / "here" / name / "result.json"));
     EXPECT_EQ(json.at("experiment"), name);
     EXPECT_EQ(json.at("quick"), true);
     for (const auto& claim : json.at("claims")) {
       EXPECT_THAT(done.out,
                   HasSubstr(std::string(name) + " " + claim.at("claim").get<std::string>() + ": "));
     }
-    const std::string csv = read(folder / "here" / name / "result.csv");
+    const std::string csv = test::read_text(folder / "here" / name / "result.csv");
     EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(csv, '\n')), json.at("rows").size() + 1);
-    EXPECT_THAT(read(folder / "here" / name / (std::string(name) + ".svg")), HasSubstr("</svg>"));
+    EXPECT_THAT(test::read_text(folder / "here" / name / (std::string(name) + ".svg")),
+                HasSubstr("</svg>"));
   }
 }
 

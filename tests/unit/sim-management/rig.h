@@ -13,6 +13,7 @@
 #include "smd/mad/port_info.h"
 #include "smd/mad/smp.h"
 #include "smd/mad/tables.h"
+#include "tests/support/port_num.h"
 
 namespace smd::sim::test {
 
@@ -77,7 +78,7 @@ inline Smp request(Method method, AttributeId attribute, std::uint32_t modifier 
 
 using Hops = std::initializer_list<unsigned>;
 
-inline PortNum port_num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
+using smd::test::port_num;
 
 inline Lid lid_of(unsigned lid) { return Lid{static_cast<std::uint16_t>(lid)}; }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sim-backend/kernel/huge_pages.h"
@@ -18,8 +19,9 @@ namespace {
 
 TEST(EventWheel, GivesBackWhatAHeapWould) {
   // Near and far events, many at one instant, pushed while others are popped; densities that make
-  // the buckets narrower and wider.
+  // the buckets narrower, leave them, and make them wider.
   for (const Picos reach : {Picos{50}, Picos{200'000}, Picos{5'000'000'000}}) {
+    Picos least = 1024, most = 1024;  // widths
     Rng rng(static_cast<std::uint64_t>(reach));
     EventWheel wheel;
     EventHeap heap;
@@ -33,6 +35,8 @@ TEST(EventWheel, GivesBackWhatAHeapWould) {
     for (int i = 0; i < 100'000; ++i) {
       ASSERT_EQ(wheel.size(), heap.size());
       ASSERT_EQ(wheel.top(), heap.top()) << "event " << i << " of reach " << reach;
+      least = std::min(least, wheel.bucket_width());
+      most = std::max(most, wheel.bucket_width());
       now = heap.top().at;
       wheel.pop();
       heap.pop();
@@ -46,6 +50,8 @@ TEST(EventWheel, GivesBackWhatAHeapWould) {
       heap.pop();
     }
     EXPECT_TRUE(wheel.empty());
+    std::printf(
+        "reach %lld least %lld most %lld\n", (long long)reach, (long long)least, (long long)most);
   }
 }
 
@@ -78,24 +84,43 @@ TEST(EventWheel, FindsItsWidthAtOnce) {
   Rng rng(5);
   EventWheel wheel;
   EventHeap heap;
-  const Picos before = wheel.bucket_width();
   constexpr std::uint64_t kEvents = 600'000;
+  std::vector<Picos> times;
   for (std::uint64_t i = 0; i < kEvents; ++i) {
     const Event event{static_cast<Picos>(rng.below(kEvents / 2)), i};
+    times.push_back(event.at);
     wheel.push(event);
     heap.push(event);
   }
-  std::vector<Picos> widths{before};
-  while (!heap.empty()) {
+  // It looks when a bucket is used up, once 262,144 events are behind it: at the end of the first
+  // bucket that reaches so many.
+  constexpr std::uint64_t kTuneEvents = 262'144;
+  std::vector<std::uint64_t> up_to(kEvents / 2 / 1024 + 1, 0);  // events before the end of a bucket
+  for (const Picos at : times) ++up_to[static_cast<std::size_t>(at / 1024)];
+  std::partial_sum(up_to.begin(), up_to.end(), up_to.begin());
+  const std::uint64_t due = *std::ranges::lower_bound(up_to, kTuneEvents);
+
+  struct Change {
+    std::uint64_t popped;
+    Picos width;
+    bool operator==(const Change&) const = default;
+  };
+
+  std::vector<Change> changes;
+  Picos width = wheel.bucket_width();
+  EXPECT_EQ(width, 1024);
+  for (std::uint64_t popped = 0; !heap.empty(); ++popped) {
     ASSERT_EQ(wheel.top(), heap.top()) << heap.size() << " are left";
+    if (wheel.bucket_width() != width) {
+      width = wheel.bucket_width();
+      changes.push_back({popped, width});
+    }
     wheel.pop();
     heap.pop();
-    if (wheel.bucket_width() != widths.back()) widths.push_back(wheel.bucket_width());
   }
   EXPECT_TRUE(wheel.empty());
-  ASSERT_GE(widths.size(), 2u);
-  EXPECT_EQ(before, 1024);
-  EXPECT_EQ(widths[1], 16) << "not by halves, each after 262,144 events";
+  EXPECT_EQ(changes, (std::vector<Change>{{due, 16}}))
+      << "at once, not by halves, each after 262,144 events; and it stays";
 }
 
 TEST(EventWheel, TellsWhatIsInUse) {

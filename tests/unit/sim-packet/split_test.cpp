@@ -1,10 +1,12 @@
 // The fabric shared out among partitions, and the queue between two of them.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "sim-backend/packet/partition_link.h"
 #include "sim-backend/packet/partition_split.h"
+#include "sim-backend/packet/process_link.h"
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
@@ -129,6 +131,78 @@ TEST(MemoryLink, GivesEachWindowOnce) {
   EXPECT_THAT(taken(), testing::ElementsAre(3));
   link.close();
   EXPECT_THAT(taken(), testing::ElementsAre(4));
+}
+
+/// Everything that a crossing has to bring, as text.
+std::string print(const Crossing& c) {
+  const DataPacket& p = c.packet;
+  return fmt::format("{} {} {} {}: {} {} {} {}, {} {} {} {}\n",
+                     c.at,
+                     static_cast<int>(c.step),
+                     c.index,
+                     c.argument,
+                     p.ready,
+                     p.source,
+                     p.via,
+                     static_cast<int>(p.phase),
+                     c.origin.generated,
+                     c.origin.injected,
+                     c.origin.tag,
+                     c.origin.number);
+}
+
+TEST(ProcessLink, BringsOverWhatWasPostedOrSaysThatItIsCutShort) {
+  const Picos far = Picos{1} << 50;
+  const DataPacket packet{.ready = far, .source = 7, .via = 0x89abcdef, .phase = 3};
+  const Origin origin{.generated = 11, .injected = far + 1, .tag = 12, .number = 0xffffffff};
+  // A packet comes with its arrival and its delivery, and with nothing else.
+  const std::vector<Crossing> posted{
+      {.at = 1,
+       .step = NetStep::Arrive,
+       .index = 2,
+       .argument = 65535,
+       .packet = packet,
+       .origin = origin},
+      {.at = far,
+       .step = NetStep::CreditArrives,
+       .index = 0xffffffff,
+       .argument = 0xffffffff,
+       .packet = {},
+       .origin = {}},
+      {.at = 3,
+       .step = NetStep::Deliver,
+       .index = 4,
+       .argument = 5,
+       .packet = packet,
+       .origin = origin},
+      {.at = 6, .step = NetStep::LossKnown, .index = 7, .argument = 8, .packet = {}, .origin = {}}};
+  ProcessLink from, to;
+  std::string expected;
+  for (const Crossing& crossing : posted) {
+    from.post(crossing);
+    expected += print(crossing);
+  }
+  Processes::Bytes message(3, std::byte{9});  // of somebody else, before and behind
+  from.write(message);
+  const std::size_t end = message.size();
+  message.push_back(std::byte{9});
+  const std::span<const std::byte> all(message);
+  std::span<const std::byte> left = all.subspan(3);
+  ASSERT_TRUE(to.read(left));
+  EXPECT_EQ(left.size(), 1u) << "the rest is somebody else's";
+  std::string told;
+  for (const Crossing& crossing : to.take()) told += print(crossing);
+  EXPECT_EQ(told, expected);
+
+  for (std::size_t length = 0; length < end - 3; ++length) {
+    std::span<const std::byte> cut = all.subspan(3, length);
+    EXPECT_FALSE(to.read(cut)) << length << " of " << end - 3 << " bytes";
+  }
+  Processes::Bytes nothing;
+  from.write(nothing);
+  left = nothing;
+  EXPECT_TRUE(to.read(left)) << "what was posted goes once";
+  EXPECT_TRUE(to.take().empty());
 }
 
 }  // namespace

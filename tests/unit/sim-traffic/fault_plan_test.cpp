@@ -3,6 +3,7 @@
 
 #include "sim-backend/scenario/fault_plan.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/scenario_text.h"
 
 namespace smd::sim::test {
 namespace fault_plan_test {
@@ -11,10 +12,7 @@ using testing::HasSubstr;
 
 /// A scenario with these faults, from line 3 on.
 Parsed<PreparedScenario> prepare(const std::string& faults) {
-  const auto read =
-      parse_scenario("[fabric]\nname = \"fat-tree:k=4,levels=2\"\n" + faults, "s.toml");
-  if (!read) return tl::unexpected(read.error());
-  return PreparedScenario::prepare(*read);
+  return prepare_text("[fabric]\nname = \"fat-tree:k=4,levels=2\"\n" + faults);
 }
 
 void expect_fault(const std::string& faults, int line, const char* part) {

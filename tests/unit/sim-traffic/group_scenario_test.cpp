@@ -11,6 +11,7 @@
 #include "sim-backend/kernel/thread_team.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/scenario_text.h"
 #include "tests/unit/sim-packet/rig.h"
 
 namespace smd::sim::test {
@@ -18,26 +19,14 @@ namespace group_scenario_test {
 
 using testing::HasSubstr;
 
-Parsed<PreparedScenario> prepare(const std::string& text, unsigned partitions = 1) {
-  auto read = parse_scenario(text, "s.toml");
-  if (!read) return tl::unexpected(read.error());
-  read->packet.partitions = partitions;
-  return PreparedScenario::prepare(std::move(*read));
-}
-
-std::string fault_of(const std::string& text) {
-  const auto made = prepare(text);
-  return made ? "" : print_fault(made.error().at(0));
-}
-
 constexpr const char* kLeaves = "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n";
 
 TEST(GroupScenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
-  const auto with = [](const std::string& rest) { return fault_of(kLeaves + rest); };
+  const auto with = [](const std::string& rest) { return fault_of_text(kLeaves + rest); };
   EXPECT_EQ(with("group = 3\n"),
             "s.toml:3: unknown key fabric.group; the nearest known one is "
             "fabric.mtu");
-  EXPECT_EQ(fault_of("group = 3\n"), "s.toml:1: group is a list of tables; write [[group]]");
+  EXPECT_EQ(fault_of_text("group = 3\n"), "s.toml:1: group is a list of tables; write [[group]]");
   EXPECT_EQ(with("[[group]]\nmembers = [\"host-00000\", \"host-00009\"]\n"),
             "s.toml:4: group.members: no host is called host-00009; did you mean host-00000?");
   EXPECT_EQ(with("[[group]]\nmembers = []\n"),
@@ -87,15 +76,15 @@ TEST(GroupScenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
       with("[traffic]\ncollective = \"in-network-all-reduce\"\ncombine_radix = 2\n[[group]]\n"),
       "s.toml:4: in-network-all-reduce: sw-0-0 has 3 hosts and switches of the group below "
       "it; traffic.combine_radix = 3 or more, or a group that is spread more");
-  EXPECT_EQ(fault_of("[fabric]\nname = \"hamming:dims=3.3\"\nvls = 2\n[routes]\nrule = "
-                     "\"valiant\"\n[[group]]\n"),
+  EXPECT_EQ(fault_of_text("[fabric]\nname = \"hamming:dims=3.3\"\nvls = 2\n[routes]\nrule = "
+                          "\"valiant\"\n[[group]]\n"),
             "s.toml:6: packets to a [[group]] go by the tables; leave it or routes.rule out");
   EXPECT_THAT(with("[switch]\noutput_buffers = false\ncopies = \"together\"\n[[group]]\n"),
               HasSubstr("switch.output_buffers = true"));
 }
 
 std::vector<HostNum> members_of(const std::string& group) {
-  const auto made = prepare(kLeaves + ("[[group]]\n" + group));
+  const auto made = prepare_text(kLeaves + ("[[group]]\n" + group));
   if (!made) ADD_FAILURE() << print_fault(made.error().at(0));
   return made ? made->groups().groups.at(0).members : std::vector<HostNum>{};
 }
@@ -118,8 +107,8 @@ TEST(GroupScenario, MembersAreNamedCountedDrawnOrOfALeaf) {
 }
 
 TEST(GroupScenario, MlidsAreTheLowestThatAreFree) {
-  const auto made =
-      prepare(std::string(kLeaves) + "[[group]]\n[[group]]\nmlid = 0xC000\n[[group]]\ncount = 3\n");
+  const auto made = prepare_text(std::string(kLeaves) +
+                                 "[[group]]\n[[group]]\nmlid = 0xC000\n[[group]]\ncount = 3\n");
   ASSERT_TRUE(made);
   const auto& groups = made->groups().groups;
   EXPECT_EQ(groups[0].mlid, Lid{0xC001});
@@ -190,7 +179,7 @@ TEST_P(Trees, EveryMemberGetsEveryPacketOnceAndNobodyElseAny) {
   for (const char* shape : {"up-down", "path-shared", "dual-path"}) {
     for (const char* copies : {"in-turn", "together"}) {
       for (const char* who : {"", "random = 5\nseed = 3\n", "random = 9\n"}) {
-        const auto made = prepare(scenario(GetParam(), shape, copies, who));
+        const auto made = prepare_text(scenario(GetParam(), shape, copies, who));
         ASSERT_TRUE(made) << print_fault(made.error().at(0));
         const PacketOptions& options = made->scenario().packet;
         for (const Picos apart : {Picos{0}, 100 * kMicro}) {
@@ -206,7 +195,7 @@ TEST_P(Trees, EveryMemberGetsEveryPacketOnceAndNobodyElseAny) {
 
 /// The judge is no rubber stamp: rows with a port too few or too many.
 TEST_P(Trees, ARowThatIsWrongIsSeen) {
-  const auto made = prepare(scenario(GetParam(), "up-down", "in-turn", "random = 6\n"));
+  const auto made = prepare_text(scenario(GetParam(), "up-down", "in-turn", "random = 6\n"));
   ASSERT_TRUE(made);
   const ProgrammedGroup& group = made->groups().groups[0];
   const std::size_t at = group.mlid.value() - 0xC000;
@@ -278,7 +267,7 @@ struct Used {
 
 TEST_P(Trees, EveryCableOfTheTreeCarriesOneCopyAndTheyAreATree) {
   for (const char* copies : {"in-turn", "together"}) {
-    const auto made = prepare(scenario(GetParam(), "up-down", copies, "random = 7\n"));
+    const auto made = prepare_text(scenario(GetParam(), "up-down", copies, "random = 7\n"));
     ASSERT_TRUE(made);
     const ProgrammedGroup& group = made->groups().groups[0];
     const FabricSpec& spec = made->spec();
@@ -330,11 +319,11 @@ TEST_P(Trees, PartitionsChangeNothing) {
       std::set<std::uint64_t> hashes;
       std::set<Picos> ends;
       for (const unsigned partitions : {1u, 2u, 4u}) {
-        const auto made = prepare(scenario(GetParam(), "up-down", copies, "random = 11\n") +
-                                      "[traffic]\n" + traffic +
-                                      "[measure]\nwarm_up_us = 5\ninterval_us = 5\n"
-                                      "least_intervals = 4\nmost_intervals = 4\n",
-                                  partitions);
+        const auto made = prepare_text(scenario(GetParam(), "up-down", copies, "random = 11\n") +
+                                           "[traffic]\n" + traffic +
+                                           "[measure]\nwarm_up_us = 5\ninterval_us = 5\n"
+                                           "least_intervals = 4\nmost_intervals = 4\n",
+                                       partitions);
         ASSERT_TRUE(made) << print_fault(made.error().at(0));
         const PointResult result = made->run(0.4, 3);
         EXPECT_EQ(result.audit, "");
@@ -358,7 +347,7 @@ TEST(GroupScenario, GroupsThatNeedALaneHaveIt) {
         engine,
         vls);
   };
-  const auto apart = prepare(text(2, "minhop"));
+  const auto apart = prepare_text(text(2, "minhop"));
   ASSERT_TRUE(apart) << print_fault(apart.error().at(0));
   const GroupTables& tables = apart->groups();
   ASSERT_TRUE(tables.lane);
@@ -377,14 +366,14 @@ TEST(GroupScenario, GroupsThatNeedALaneHaveIt) {
   EXPECT_EQ(result.stats.discards(), 0u);
   EXPECT_GT(result.stats.replicated, 0u);
 
-  const auto refused = prepare(text(1, "minhop"));
+  const auto refused = prepare_text(text(1, "minhop"));
   ASSERT_TRUE(refused);
   EXPECT_FALSE(refused->groups().lane);
   EXPECT_EQ(refused->groups().acyclic, false);
   EXPECT_THAT(refused->groups().lane_refused, HasSubstr("links have 1 VLs"));
   EXPECT_THAT(refused->groups().cycle, HasSubstr("sw-"));
 
-  const auto along = prepare(text(2, "updn"));
+  const auto along = prepare_text(text(2, "updn"));
   ASSERT_TRUE(along);
   EXPECT_FALSE(along->groups().lane) << "trees go along the directions of updn";
   EXPECT_EQ(along->groups().acyclic, true);
@@ -392,7 +381,7 @@ TEST(GroupScenario, GroupsThatNeedALaneHaveIt) {
 
 /// Loads count each copy: what all hosts get is the load, if the fabric carries it.
 TEST(GroupScenario, LoadsCountEachCopy) {
-  const auto made = prepare(
+  const auto made = prepare_text(
       "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n[switch]\ncopies = \"together\"\n[[group]]\n"
       "[traffic]\nmulticast_share = 1\nsize = 1024\narrivals = "
       "\"constant\"\n[measure]\nmost_intervals = 40\n");
@@ -405,7 +394,7 @@ TEST(GroupScenario, LoadsCountEachCopy) {
 }
 
 TEST(GroupScenario, ResultsSayWhatTheTreesAre) {
-  const auto made = prepare(std::string(kLeaves) + "[[group]]\n[traffic]\nload = 0.1\n");
+  const auto made = prepare_text(std::string(kLeaves) + "[[group]]\n[traffic]\nload = 0.1\n");
   ASSERT_TRUE(made);
   const std::string json = print_scenario_json(*made, {.points = {made->run(0.1, 1)}});
   EXPECT_THAT(json, HasSubstr("\"mlid\": \"0xc000\""));

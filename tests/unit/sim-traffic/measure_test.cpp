@@ -131,6 +131,38 @@ TEST(Saturation, IsFoundBetweenStableAndNot) {
   EXPECT_EQ(point.runs, runs);
   const SaturationPoint whole = find_saturation([](double) { return SteadyResult{}; }, 0.01);
   EXPECT_EQ(whole.load, 1);
+  EXPECT_FALSE(point.ended_early_at);
+  EXPECT_FALSE(whole.ended_early_at);
+}
+
+// What ended early is neither stable nor saturated: the search does not go on as if it were.
+TEST(Saturation, ARunThatEndedEarlyEndsTheSearchAndIsNamed) {
+  for (const RunState how : {RunState::Full, RunState::Interrupted}) {
+    std::vector<double> asked;
+    double from = 0;
+    const auto model = [&](double load) {
+      asked.push_back(load);
+      SteadyResult out;
+      out.state = asked.size() == 3 ? how : load > 0.3 ? RunState::Saturated : RunState::Stable;
+      out.accepted_load = load;
+      from = load;
+      return out;
+    };
+    const SaturationPoint point = find_saturation(model, 0.01);
+    EXPECT_THAT(asked, testing::ElementsAre(1, 0.5, 0.25)) << print_run_state(how);
+    EXPECT_EQ(point.runs, 3u);
+    EXPECT_EQ(point.load, 0);
+    EXPECT_EQ(point.ended_early_at, from);
+    const SaturationPoint at_once = find_saturation(
+        [how](double) {
+          SteadyResult out;
+          out.state = how;
+          return out;
+        },
+        0.01);
+    EXPECT_EQ(at_once.runs, 1u);
+    EXPECT_EQ(at_once.ended_early_at, 1);
+  }
 }
 
 }  // namespace

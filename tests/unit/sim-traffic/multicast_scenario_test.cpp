@@ -10,22 +10,12 @@
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
 #include "smd/base/rng.h"
+#include "tests/support/scenario_text.h"
 
 namespace smd::sim {
 namespace multicast_scenario_test {
 
 using testing::HasSubstr;
-
-Parsed<PreparedScenario> prepare(const std::string& text) {
-  auto read = parse_scenario(text, "s.toml");
-  if (!read) return tl::unexpected(read.error());
-  return PreparedScenario::prepare(std::move(*read));
-}
-
-std::string fault_of(const std::string& text) {
-  const auto made = prepare(text);
-  return made ? "" : print_fault(made.error().at(0));
-}
 
 std::string scenario(const std::string& algorithm, const std::string& rest = "") {
   return fmt::format(R"([fabric]
@@ -53,32 +43,36 @@ messages = 3000
 )";
 
 TEST(MulticastScenario, RefusesWhatDoesNotGoTogether) {
-  EXPECT_EQ(fault_of(scenario("dual-path", "system = \"UD\"\n")),
+  EXPECT_EQ(fault_of_text(scenario("dual-path", "system = \"UD\"\n")),
             "s.toml:7: routes.system is of source routes, not of routes.algorithm; leave it out");
-  EXPECT_THAT(fault_of(scenario("dual-paths")),
+  EXPECT_THAT(fault_of_text(scenario("dual-paths")),
               HasSubstr("s.toml:6: routes.algorithm must be one of separate, "));
-  EXPECT_EQ(fault_of("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worms\"\n[traffic]\n"
-                     "destinations = 3\n"),
-            "s.toml:5: source routes lead to one host: several need routes.algorithm");
-  EXPECT_EQ(fault_of("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\n[traffic]\ndestinations = 3\n"),
-            "s.toml:4: traffic.destinations is of fabric.model = \"worms\"; leave it out");
-  EXPECT_EQ(fault_of(scenario("dual-path", "[traffic]\ndestinations = 16\n")),
+  EXPECT_EQ(
+      fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worms\"\n[traffic]\n"
+                    "destinations = 3\n"),
+      "s.toml:5: source routes lead to one host: several need routes.algorithm");
+  EXPECT_EQ(
+      fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\n[traffic]\ndestinations = 3\n"),
+      "s.toml:4: traffic.destinations is of fabric.model = \"worms\"; leave it out");
+  EXPECT_EQ(fault_of_text(scenario("dual-path", "[traffic]\ndestinations = 16\n")),
             "s.toml:8: traffic.destinations is 16: a message of 16 hosts has 15 others");
-  EXPECT_EQ(fault_of(scenario(
+  EXPECT_EQ(fault_of_text(scenario(
                 "dual-path", "[[fault]]\nat_us = 1\nwhat = \"link-down\"\nwhere = \"sw-0-0:1\"\n")),
             "s.toml:6: routes.algorithm is of a network without [[fault]]; leave one of them out");
-  EXPECT_THAT(fault_of("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worms\"\n[routes]\n"
-                       "algorithm = \"pm\"\n"),
-              HasSubstr("s.toml:5: pm needs a mesh of two dimensions"));
-  EXPECT_THAT(fault_of("[fabric]\nname = \"torus:dims=3.3,hosts=2\"\nmodel = \"worms\"\n[routes]\n"
-                       "algorithm = \"dual-path\"\n"),
-              HasSubstr("has 2 hosts: multicast algorithms need one at each switch"));
+  EXPECT_THAT(
+      fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worms\"\n[routes]\n"
+                    "algorithm = \"pm\"\n"),
+      HasSubstr("s.toml:5: pm needs a mesh of two dimensions"));
+  EXPECT_THAT(
+      fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=2\"\nmodel = \"worms\"\n[routes]\n"
+                    "algorithm = \"dual-path\"\n"),
+      HasSubstr("has 2 hosts: multicast algorithms need one at each switch"));
 }
 
 // Whoever is free of circles with a channel for each lane into a switch runs at any load.
 TEST(MulticastScenario, EveryAlgorithmDeliversAndOnlyWhatMayLocksDoes) {
   for (const MulticastAlgorithm& row : multicast_algorithms()) {
-    const auto made = prepare(scenario(row.name, kTraffic));
+    const auto made = prepare_text(scenario(row.name, kTraffic));
     ASSERT_TRUE(made) << row.name;
     EXPECT_EQ(made->worms()->can_deadlock().has_value(), !row.adaptive) << row.name;
     const bool may = made->worms()->can_deadlock().value_or(true);
@@ -96,7 +90,7 @@ TEST(MulticastScenario, EveryAlgorithmDeliversAndOnlyWhatMayLocksDoes) {
 }
 
 TEST(MulticastScenario, ATreeInLockStepLocksAndTheKnotIsNamed) {
-  const auto made = prepare(scenario("tree-xy", kTraffic));
+  const auto made = prepare_text(scenario("tree-xy", kTraffic));
   ASSERT_TRUE(made);
   EXPECT_EQ(made->worms()->can_deadlock(), true);
   const PointResult point = made->run(0.5, 1);
@@ -105,7 +99,7 @@ TEST(MulticastScenario, ATreeInLockStepLocksAndTheKnotIsNamed) {
   EXPECT_THAT(print_deadlock(made->spec(), point.steady.deadlock),
               testing::MatchesRegex("sw-.*:[1-4]\\(VL0\\) held by worm [0-9]+ -> sw-.*"));
   for (const char* fixed : {"dual-path", "multi-path"}) {
-    const auto other = prepare(scenario(fixed, kTraffic));
+    const auto other = prepare_text(scenario(fixed, kTraffic));
     EXPECT_TRUE(other->run(0.5, 1).steady.deadlock.empty()) << fixed;
   }
 }
@@ -114,7 +108,7 @@ TEST(MulticastScenario, ATreeInLockStepLocksAndTheKnotIsNamed) {
 // the others.
 TEST(MulticastScenario, ATreeWithCopiesThatGoOnNeedsBuffersForWholeMessages) {
   for (const unsigned buffer : {4, 64}) {
-    const auto made = prepare(scenario(
+    const auto made = prepare_text(scenario(
         "tree-xy",
         fmt::format("[worm]\ncopies = \"asynchronous\"\nbuffer = {}\n{}", buffer, kTraffic)));
     ASSERT_TRUE(made);
@@ -128,7 +122,7 @@ TEST(MulticastScenario, OneChannelToAHostLocksWhatIsFreeOfCirclesWithFour) {
   for (const unsigned channels : {1, 4}) {
     std::string traffic = kTraffic;
     traffic.replace(traffic.find("channels = 8"), 12, fmt::format("channels = {}", channels));
-    const auto made = prepare(scenario("dual-path", traffic));
+    const auto made = prepare_text(scenario("dual-path", traffic));
     ASSERT_TRUE(made);
     EXPECT_EQ(made->worms()->can_deadlock().has_value(), channels == 4);
     bool locks = false;
@@ -141,7 +135,7 @@ TEST(MulticastScenario, OneChannelToAHostLocksWhatIsFreeOfCirclesWithFour) {
 TEST(MulticastScenario, MixesCountCopies) {
   std::string traffic = kTraffic;
   traffic.replace(traffic.find("destinations"), 0, "multicast_share = 0.1\n");
-  const auto mixed = prepare(scenario("dual-path", traffic));
+  const auto mixed = prepare_text(scenario("dual-path", traffic));
   ASSERT_TRUE(mixed);
   const PointResult point = mixed->run(0.05, 1);
   const MulticastSums& sums = point.worms->multicast;

@@ -13,6 +13,7 @@
 #include "smd/base/rng.h"
 #include "tests/support/memory_processes.h"
 #include "tests/support/partition_cases.h"
+#include "tests/support/scenario_text.h"
 
 namespace smd::sim::test {
 namespace {
@@ -39,10 +40,7 @@ void expect_told_by_processes(const std::string& text,
                               unsigned count,
                               unsigned partitions,
                               const std::string& expected) {
-  auto scenario = parse_scenario(text, "s.toml");
-  ASSERT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
-  scenario->packet.partitions = partitions;
-  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  const auto prepared = prepare_text(text, partitions);
   ASSERT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
   std::vector<std::string> told(count);
   MemoryProcesses processes(count);
@@ -129,11 +127,56 @@ INSTANTIATE_TEST_SUITE_P(Fabrics,
                          testing::ValuesIn(partition_cases()),
                          name_of_case<testing::TestParamInfo<PartitionCase>>);
 
+/// The point of an exchange that two partitions share, on threads or in as many processes.
+std::vector<PointResult> run_exchange(const std::string& kind,
+                                      std::uint32_t most_packets,
+                                      bool by_processes) {
+  auto scenario = parse_scenario(
+      "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n[traffic]\n"
+      "collective = \"" +
+          kind + "\"\nbytes = 300000\n[measure]\ninterval_us = 2\n",
+      "s.toml");
+  EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
+  scenario->packet.partitions = 2;
+  scenario->packet.most_packets = most_packets;
+  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  EXPECT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
+  if (!by_processes) return {prepared->run(1, 7)};
+  std::vector<PointResult> out(2);
+  MemoryProcesses processes(2);
+  EXPECT_EQ(processes.run([&](Processes& own) {
+    out[own.number()] = prepared->run(1, 7, {.processes = &own});
+  }),
+            "");
+  return out;
+}
+
+// Of a broadcast the root alone has packets that wait, and its process tells the other; of an
+// exchange of all with all both are full at once.
+TEST(FullPartitions, EndAnExchangeInEveryProcessAlike) {
+  for (const char* kind : {"binomial-broadcast", "all-to-all"}) {
+    const PointResult threads = run_exchange(kind, 60, false)[0];
+    EXPECT_EQ(threads.steady.state, RunState::Full) << kind;
+    EXPECT_FALSE(threads.complete) << kind;
+    EXPECT_EQ(threads.completed_at, kNever) << kind;
+    EXPECT_THAT(threads.audit, testing::HasSubstr("with more than 60 packets of a partition"));
+    for (const PointResult& point : run_exchange(kind, 60, true)) {
+      EXPECT_EQ(point.steady.state, RunState::Full) << kind;
+      EXPECT_EQ(point.audit, threads.audit);
+      EXPECT_EQ(point.simulated, threads.simulated);
+      EXPECT_EQ(point.stats.delivered, threads.stats.delivered) << kind;
+      EXPECT_FALSE(point.complete) << kind;
+    }
+    for (const PointResult& point : run_exchange(kind, 10'000, true)) {
+      EXPECT_EQ(point.audit, "") << kind;
+      EXPECT_TRUE(point.complete) << kind;
+    }
+  }
+}
+
 /// What two processes end with when what they send each other is meddled with.
 std::string failure_of(const MemoryProcesses::Meddler& meddler) {
-  auto scenario = parse_scenario(partition_cases()[0].text, "s.toml");
-  scenario->packet.partitions = 2;
-  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  const auto prepared = prepare_text(partition_cases()[0].text, 2);
   MemoryProcesses processes(2, meddler);
   return processes.run(
       [&](Processes& own) { static_cast<void>(prepared->run(0.7, 7, {.processes = &own})); });
@@ -174,18 +217,12 @@ TEST(ProcessesFail, WhereTheyAreOutOfStep) {
 }
 
 TEST(PartitionsRefused, WithFaultsOrTooFewSwitches) {
-  const auto refused = [](std::string text, unsigned partitions) {
-    auto scenario = parse_scenario(text, "s.toml");
-    EXPECT_TRUE(scenario.has_value());
-    scenario->packet.partitions = partitions;
-    const auto prepared = PreparedScenario::prepare(std::move(*scenario));
-    return prepared ? std::string() : print_fault(prepared.error().at(0));
-  };
   const std::string fabric = "[fabric]\nname = \"fat-tree:k=4,levels=2\"\n";
-  EXPECT_EQ(refused(fabric, 6), "");
-  EXPECT_EQ(refused(fabric, 7), "s.toml:2: 7 partitions; a fabric of 6 switches has 1 to 6");
-  EXPECT_EQ(refused(fabric + "[[fault]]\nat_us = 1\nwhat = \"switch-down\"\nwhere = \"sw-0\"\n", 2),
-            "s.toml:2: a network with [[fault]] is simulated in 1 partition");
+  EXPECT_EQ(fault_of_text(fabric, 6), "");
+  EXPECT_EQ(fault_of_text(fabric, 7), "s.toml:2: 7 partitions; a fabric of 6 switches has 1 to 6");
+  EXPECT_EQ(
+      fault_of_text(fabric + "[[fault]]\nat_us = 1\nwhat = \"switch-down\"\nwhere = \"sw-0\"\n", 2),
+      "s.toml:2: a network with [[fault]] is simulated in 1 partition");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
@@ -31,10 +32,7 @@ class RunCommand : public testing::Test {
 
   void write(const char* name, const char* text) { std::ofstream(folder / name) << text; }
 
-  std::string read(const char* name) {
-    std::ifstream file(folder / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read(const char* name) { return test::read_text(folder / name); }
 
   std::filesystem::path folder;
 };

@@ -8,6 +8,7 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/scenario_text.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::sim::test {
@@ -212,44 +213,37 @@ group = 5
 }
 
 TEST(Scenario, RulesThatCannotBeAreRefusedWithTheirLine) {
-  const auto first_fault = [](const std::string& text, unsigned partitions = 1) {
-    auto read = parse_scenario(text, "s.toml");
-    if (!read) return print_fault(read.error().at(0));
-    read->packet.partitions = partitions;
-    const auto prepared = PreparedScenario::prepare(std::move(*read));
-    return prepared ? std::string() : print_fault(prepared.error().at(0));
-  };
   const std::string dragonfly = "[fabric]\nname = \"dragonfly:a=5,c=2,h=2\"\n";
   const std::string four = dragonfly + "vls = 4\n[routes]\n";
-  EXPECT_EQ(first_fault(four + "rule = \"ugal-l\"\n"), "");
-  EXPECT_EQ(first_fault(four + "rule = \"tables\"\n"), "");
-  EXPECT_THAT(first_fault(four + "rule = \"shortest\"\n"),
+  EXPECT_EQ(fault_of_text(four + "rule = \"ugal-l\"\n"), "");
+  EXPECT_EQ(fault_of_text(four + "rule = \"tables\"\n"), "");
+  EXPECT_THAT(fault_of_text(four + "rule = \"shortest\"\n"),
               HasSubstr("s.toml:5: routes.rule must be \"tables\", \"min\""));
-  EXPECT_THAT(first_fault(four + "rule = \"min\"\nthreshold = 1.5\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"min\"\nthreshold = 1.5\n"),
               HasSubstr("s.toml:6: routes.threshold must be -100000 to 100000"));
-  EXPECT_THAT(first_fault(four + "rule = \"min\"\ntrunk = \"own-first\"\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"min\"\ntrunk = \"own-first\"\n"),
               HasSubstr("s.toml:6: routes.trunk must be"));
-  EXPECT_THAT(first_fault(four + "threshold = 3\n"),
+  EXPECT_THAT(fault_of_text(four + "threshold = 3\n"),
               HasSubstr("s.toml:5: [routes] needs routes.rule"));
-  EXPECT_THAT(first_fault(four + "rule = \"min\"\ndims = [5, 11]\ngroup = 5\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"min\"\ndims = [5, 11]\ngroup = 5\n"),
               HasSubstr("s.toml:7: routes.dims is of a butterfly, routes.group of a dragonfly"));
-  EXPECT_THAT(first_fault(four + "rule = \"par\"\nvaliant = \"router\"\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"par\"\nvaliant = \"router\"\n"),
               HasSubstr("s.toml:6: par goes by groups"));
-  EXPECT_THAT(first_fault(dragonfly + "vls = 2\n[routes]\nrule = \"valiant\"\n"),
+  EXPECT_THAT(fault_of_text(dragonfly + "vls = 2\n[routes]\nrule = \"valiant\"\n"),
               HasSubstr("s.toml:5: routes.rule valiant needs 3 VLs here: fabric.vls = 4 or more"));
-  EXPECT_THAT(first_fault(four + "rule = \"dal\"\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"dal\"\n"),
               HasSubstr("s.toml:5: routes.rule dal is for flattened butterflies"));
-  EXPECT_THAT(first_fault("[fabric]\nname = \"hamming\"\n[routes]\nrule = \"par\"\n"),
+  EXPECT_THAT(fault_of_text("[fabric]\nname = \"hamming\"\n[routes]\nrule = \"par\"\n"),
               HasSubstr("s.toml:4: routes.rule par is for dragonflies"));
-  EXPECT_THAT(first_fault(four + "rule = \"ugal-g\"\n", 2),
+  EXPECT_THAT(fault_of_text(four + "rule = \"ugal-g\"\n", 2),
               HasSubstr("s.toml:5: routes.rule ugal-g looks at other switches"));
-  EXPECT_THAT(first_fault(four + "rule = \"min\"\ngroup = 4\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"min\"\ngroup = 4\n"),
               HasSubstr("s.toml:5: routes.rule min: groups of 4 switches each: the fabric has 55"));
   EXPECT_THAT(
-      first_fault("[fabric]\nname = \"torus:dims=4.5\"\n[routes]\nrule = \"min\"\n"),
+      fault_of_text("[fabric]\nname = \"torus:dims=4.5\"\n[routes]\nrule = \"min\"\n"),
       HasSubstr("s.toml:4: routes.rule min: neither a flattened butterfly nor a dragonfly"));
-  EXPECT_THAT(first_fault(four + "rule = \"min\"\n[[fault]]\nat_us = 5\nwhat = \"switch-down\"\n"
-                                 "where = \"sw-0-0\"\n"),
+  EXPECT_THAT(fault_of_text(four + "rule = \"min\"\n[[fault]]\nat_us = 5\nwhat = \"switch-down\"\n"
+                                   "where = \"sw-0-0\"\n"),
               HasSubstr("s.toml:5: a rule is for a network that does not change"));
 }
 
@@ -267,18 +261,13 @@ TEST(Scenario, WeightsOfSizesAreFinite) {
 }
 
 TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
-  const auto fault_of = [](const char* text) {
-    const auto prepared = PreparedScenario::prepare(parse_scenario(text, "s.toml").value());
-    EXPECT_FALSE(prepared.has_value()) << text;
-    return prepared ? std::string() : print_fault(prepared.error().at(0));
-  };
-  EXPECT_THAT(fault_of("[fabric]\nname = \"fat-tree:k=5\"\n"), HasSubstr("s.toml:2: "));
-  EXPECT_THAT(fault_of("[fabric]\nengine = \"best\"\nname = \"torus:dims=4.4\"\n"),
+  EXPECT_THAT(fault_of_text("[fabric]\nname = \"fat-tree:k=5\"\n"), HasSubstr("s.toml:2: "));
+  EXPECT_THAT(fault_of_text("[fabric]\nengine = \"best\"\nname = \"torus:dims=4.4\"\n"),
               HasSubstr("no engine is called best"));
-  EXPECT_THAT(fault_of("[traffic]\npattern = \"mdn\"\n"), HasSubstr("s.toml:2: "));
-  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/dev/zero\"\n"),
+  EXPECT_THAT(fault_of_text("[traffic]\npattern = \"mdn\"\n"), HasSubstr("s.toml:2: "));
+  EXPECT_THAT(fault_of_text("[traffic]\ntrace = \"/dev/zero\"\n"),
               HasSubstr("/dev/zero: is a device: name a regular file"));
-  EXPECT_THAT(fault_of("[traffic]\ntrace = \"/nowhere/at/all\"\n"),
+  EXPECT_THAT(fault_of_text("[traffic]\ntrace = \"/nowhere/at/all\"\n"),
               HasSubstr("/nowhere/at/all: no such file"));
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -29,10 +30,7 @@ class TraceCommand : public testing::Test {
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
   }
 
-  std::string read(const char* name) {
-    std::ifstream file(folder / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read(const char* name) { return test::read_text(folder / name); }
 
   std::filesystem::path folder;
 };

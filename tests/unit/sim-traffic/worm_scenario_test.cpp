@@ -5,23 +5,13 @@
 
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/scenario_text.h"
 
 namespace smd::sim {
 namespace worm_scenario_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-Parsed<PreparedScenario> prepare(const std::string& text) {
-  auto read = parse_scenario(text, "s.toml");
-  if (!read) return tl::unexpected(read.error());
-  return PreparedScenario::prepare(std::move(*read));
-}
-
-std::string fault_of(const std::string& text) {
-  const auto made = prepare(text);
-  return made ? "" : print_fault(made.error().at(0));
-}
 
 const std::string kWorms = R"([fabric]
 name = "irregular:switches=8,ports=8,links=4,hosts=4"
@@ -31,8 +21,8 @@ model = "worms"
 std::string with(const std::string& rest) { return kWorms + rest; }
 
 PointResult run(const std::string& text, double load, std::uint64_t seed = 1) {
-  const auto made = prepare(text);
-  EXPECT_TRUE(made) << fault_of(text);
+  const auto made = prepare_text(text);
+  EXPECT_TRUE(made) << fault_of_text(text);
   return made->run(load, seed);
 }
 
@@ -48,43 +38,43 @@ messages = 4000
 )";
 
 TEST(WormScenario, RefusesKeysOfTheOtherModelWithTheirLine) {
-  EXPECT_EQ(fault_of(with("engine = \"updn\"\n")),
+  EXPECT_EQ(fault_of_text(with("engine = \"updn\"\n")),
             "s.toml:4: fabric.engine is of fabric.model = \"packets\"; leave it out");
-  EXPECT_EQ(fault_of(with("[switch]\nrouting_ns = 5\n")),
+  EXPECT_EQ(fault_of_text(with("[switch]\nrouting_ns = 5\n")),
             "s.toml:5: switch.routing_ns is of fabric.model = \"packets\"; leave it out");
-  EXPECT_EQ(fault_of(with("[congestion]\npreset = \"standard\"\n")),
+  EXPECT_EQ(fault_of_text(with("[congestion]\npreset = \"standard\"\n")),
             "s.toml:5: congestion.preset is of fabric.model = \"packets\"; leave it out");
-  EXPECT_EQ(fault_of(with("[routes]\nrule = \"min\"\n")),
+  EXPECT_EQ(fault_of_text(with("[routes]\nrule = \"min\"\n")),
             "s.toml:5: routes.rule is of fabric.model = \"packets\"; leave it out");
-  EXPECT_EQ(fault_of(with("orientation = \"depth-first\"\n")),
+  EXPECT_EQ(fault_of_text(with("orientation = \"depth-first\"\n")),
             "s.toml:4: fabric.orientation is of fabric.model = \"packets\"; leave it out");
   for (const char* key : {"[routes]\nsystem = \"UD\"\n",
                           "[nic]\nmemory = 5\n",
                           "[worm]\ncable = 3\n",
                           "[traffic]\nload_unit = \"share\"\n"}) {
-    EXPECT_THAT(fault_of(std::string("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\n") + key),
+    EXPECT_THAT(fault_of_text(std::string("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\n") + key),
                 testing::AllOf(StartsWith("s.toml:4: "),
                                HasSubstr("is of fabric.model = \"worms\"; leave it out")));
   }
 }
 
 TEST(WormScenario, RefusesWhatCannotBe) {
-  EXPECT_EQ(fault_of(with("preset = \"modern\"\n")),
+  EXPECT_EQ(fault_of_text(with("preset = \"modern\"\n")),
             "s.toml:4: fabric.preset of worms is \"myrinet\" or \"unit\"");
-  EXPECT_THAT(fault_of("[fabric]\npreset = \"myrinet\"\n"),
+  EXPECT_THAT(fault_of_text("[fabric]\npreset = \"myrinet\"\n"),
               HasSubstr("s.toml:2: fabric.preset \"myrinet\" is of worms"));
-  EXPECT_EQ(fault_of(with("[worm]\nbuffer = 72\n")),
+  EXPECT_EQ(fault_of_text(with("[worm]\nbuffer = 72\n")),
             "s.toml:5: a buffer of 72 flits overflows: STOP above 56 lets 73 in");
-  EXPECT_THAT(fault_of(with("[routes]\nsystem = \"UP\"\n")),
+  EXPECT_THAT(fault_of_text(with("[routes]\nsystem = \"UP\"\n")),
               HasSubstr("s.toml:5: routes.system must be one of UD, DFS, "));
-  EXPECT_EQ(fault_of(with("[routes]\nroot = 8\n")),
+  EXPECT_EQ(fault_of_text(with("[routes]\nroot = 8\n")),
             "s.toml:5: routes.root is 8: the fabric has 8 switches");
-  EXPECT_THAT(fault_of(with("[routes]\nchoose = \"share\"\n")),
+  EXPECT_THAT(fault_of_text(with("[routes]\nchoose = \"share\"\n")),
               HasSubstr("needs two sets: routes.second"));
-  EXPECT_THAT(fault_of(with("[routes]\nsecond = \"UD_ITB\"\n")),
+  EXPECT_THAT(fault_of_text(with("[routes]\nsecond = \"UD_ITB\"\n")),
               HasSubstr("a second set needs routes.choose"));
-  EXPECT_THAT(fault_of("[fabric]\nname = \"fat-tree:k=4,levels=2\"\nmodel = "
-                       "\"worms\"\n[routes]\nsystem = \"BMAX_ITB\"\n"),
+  EXPECT_THAT(fault_of_text("[fabric]\nname = \"fat-tree:k=4,levels=2\"\nmodel = "
+                            "\"worms\"\n[routes]\nsystem = \"BMAX_ITB\"\n"),
               HasSubstr("s.toml:5: BMAX_ITB needs a host at "));
 }
 
@@ -93,13 +83,13 @@ std::string fault(double at_us, const std::string& what, const std::string& wher
 }
 
 TEST(WormScenario, RefusesFaultsThatWormsDoNotHave) {
-  EXPECT_EQ(fault_of(with(fault(1, "switch-down", "sw-0"))),
+  EXPECT_EQ(fault_of_text(with(fault(1, "switch-down", "sw-0"))),
             "s.toml:4: fault.what of worms must be link-down or link-up");
-  EXPECT_THAT(fault_of(with(fault(1, "link-down", "sw-0:9"))),
+  EXPECT_THAT(fault_of_text(with(fault(1, "link-down", "sw-0:9"))),
               HasSubstr("s.toml:4: sw-0 has ports 1 to 8, not 9"));
-  EXPECT_EQ(fault_of(with("[nic]\nheader = true\n" + fault(1, "link-down", "sw-0:1"))),
+  EXPECT_EQ(fault_of_text(with("[nic]\nheader = true\n" + fault(1, "link-down", "sw-0:1"))),
             "s.toml:5: nic.header is of a network without [[fault]]; leave it out");
-  EXPECT_EQ(fault_of(with("[measure]\nsaturation = true\n" + fault(1, "link-down", "sw-0:1"))),
+  EXPECT_EQ(fault_of_text(with("[measure]\nsaturation = true\n" + fault(1, "link-down", "sw-0:1"))),
             "s.toml:5: a saturation load is that of a network without faults");
 }
 
@@ -140,8 +130,8 @@ model = "worms"
 system = "SHORTEST"
 seed = 3
 )" + std::string(kTraffic);
-  const auto made = prepare(text);
-  ASSERT_TRUE(made) << fault_of(text);
+  const auto made = prepare_text(text);
+  ASSERT_TRUE(made) << fault_of_text(text);
   EXPECT_EQ(made->worms()->can_deadlock(), true);
   const PointResult out = made->run(0.3, 1);
   EXPECT_EQ(out.steady.state, RunState::Deadlocked);
@@ -168,7 +158,7 @@ TEST(WormScenario, DropsWhatAHostHasNoMemoryForAndCountsIt) {
 
 TEST(WormScenario, ACollectiveEndsOnWormsToo) {
   const auto made =
-      prepare(with("[traffic]\ncollective = \"all-to-all-exchange\"\nbytes = 2048\n"));
+      prepare_text(with("[traffic]\ncollective = \"all-to-all-exchange\"\nbytes = 2048\n"));
   ASSERT_TRUE(made);
   const PointResult out = made->run(0.5, 1);
   EXPECT_TRUE(out.complete);

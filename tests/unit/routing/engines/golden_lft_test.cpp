@@ -6,20 +6,14 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 
 #include "smd/routing/verify/check_routes.h"
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
 namespace golden_lft_test {
-
-std::string read_file(const std::string& name) {
-  std::ifstream in{name};
-  EXPECT_TRUE(in) << name;
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
 
 // With the SLs of paths, where they have some.
 std::string print_tables(const Fabric& f, const LidMap& lids, const RoutingTables& routing) {
@@ -57,14 +51,14 @@ TEST_P(GoldenLft, Matches) {
   const std::string_view name = engine;
   const std::string file =
       folder + (name == "updn" ? std::string{"lft.txt"} : fmt::format("lft-{}.txt", name));
-  Fabric f = fabric_from(read_file(folder + "fabric.txt"));
+  Fabric f = fabric_from(read_text(folder + "fabric.txt"));
   for (const PortIdx port : f.peer.indices()) f.port_info[port].vl_cap = 4;
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = compute(name, f, lids, {.max_vls = 8});
   ASSERT_TRUE(check_routes(f, lids, tables).ok());
   const std::string text = print_tables(f, lids, tables);
   if (std::getenv("SMD_UPDATE_GOLDEN") != nullptr) std::ofstream{file} << text;
-  EXPECT_EQ(text, read_file(file));
+  EXPECT_EQ(text, read_text(file));
 }
 
 INSTANTIATE_TEST_SUITE_P(All,

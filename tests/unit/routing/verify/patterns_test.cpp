@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/support/port_num.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
@@ -13,8 +14,6 @@ namespace patterns_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-PortNum num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
 
 TEST(Patterns, ShiftWrapsRound) {
   EXPECT_THAT(shift(4, 1), ElementsAre(1, 2, 3, 0));
@@ -64,8 +63,8 @@ struct Pair {
       const Lid lid = lids.base[end_port(fabric, name)];
       const bool left = name == "S1" || name == "H1" || name == "H2";
       const unsigned own = name[0] == 'S' ? 0 : name == "H1" || name == "H3" ? 3 : 4;
-      tables.set_route(SwitchIdx{0}, lid, num(left ? own : 1));
-      tables.set_route(SwitchIdx{1}, lid, num(left ? 1 : own));
+      tables.set_route(SwitchIdx{0}, lid, port_num(left ? own : 1));
+      tables.set_route(SwitchIdx{1}, lid, port_num(left ? 1 : own));
     }
   }
 
@@ -143,11 +142,11 @@ TEST(PatternLoad, LostPacketsLoadNothing) {
 
 TEST(PatternLoad, LoopsLoseTheirPackets) {
   Pair pair;
-  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], num(2));
+  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], port_num(2));
   EXPECT_EQ(pair.measure_permutation(shift(4, 2)).lost, 1u);
-  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], num(4));
+  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], port_num(4));
   EXPECT_EQ(pair.measure_permutation(shift(4, 2)).lost, 1u) << "delivered to another host";
-  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], num(0));
+  pair.tables.set_route(SwitchIdx{1}, pair.lids.base[pair.hosts[2]], port_num(0));
   EXPECT_EQ(pair.measure_permutation(shift(4, 2)).lost, 1u) << "kept by a switch";
 }
 
@@ -265,8 +264,8 @@ TEST(EffectiveBisection, FollowsItsSeed) {
 TEST(PathSets, CountsEntriesOfLidsThatNobodyHas) {
   Pair pair;
   EXPECT_EQ(measure_path_sets(pair.fabric, pair.lids, pair.tables), PathSetReport{});
-  pair.tables.set_route(SwitchIdx{1}, Lid{20}, num(3));
-  pair.tables.set_route(SwitchIdx{0}, Lid{0}, num(3));
+  pair.tables.set_route(SwitchIdx{1}, Lid{20}, port_num(3));
+  pair.tables.set_route(SwitchIdx{0}, Lid{0}, port_num(3));
   EXPECT_EQ(measure_path_sets(pair.fabric, pair.lids, pair.tables).unused_entries, 1u);
 }
 
@@ -278,10 +277,10 @@ TEST(PathSets, CountsPathsThatAreThereTwice) {
     const auto lid = [&](const char* host) {
       return Lid{static_cast<std::uint16_t>(lids.base[end_port(fabric, host)].value() + offset)};
     };
-    tables.set_route(SwitchIdx{0}, lid("H1"), num(3));
-    tables.set_route(SwitchIdx{1}, lid("H1"), num(1 + offset));
-    tables.set_route(SwitchIdx{0}, lid("H2"), num(1));
-    tables.set_route(SwitchIdx{1}, lid("H2"), num(3));
+    tables.set_route(SwitchIdx{0}, lid("H1"), port_num(3));
+    tables.set_route(SwitchIdx{1}, lid("H1"), port_num(1 + offset));
+    tables.set_route(SwitchIdx{0}, lid("H2"), port_num(1));
+    tables.set_route(SwitchIdx{1}, lid("H2"), port_num(3));
   }
   const PathSetReport report = measure_path_sets(fabric, lids, tables);
   EXPECT_EQ(report.paths, 4u) << "from S1 and from S2, two each";

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "smd/routing/verify/check_routes.h"
+#include "tests/support/port_num.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
 
@@ -29,8 +30,6 @@ SlToVl row_except(unsigned vl, unsigned sl, unsigned other) {
   return row;
 }
 
-PortNum num(unsigned port) { return PortNum{static_cast<std::uint8_t>(port)}; }
-
 /// Four switches in a ring with a host each: port 1 leads to the right, 2 to the left, 3 to the
 /// host. Opposite corners are reached to the right, which closes a cycle on one lane.
 struct Ring {
@@ -42,9 +41,9 @@ struct Ring {
         for (const bool host : {false, true}) {
           routing.lft.set_route(SwitchIdx{at},
                                 lid(to, host),
-                                num(right == 0   ? (host ? 3 : 0)
-                                    : right == 3 ? 2
-                                                 : 1));
+                                port_num(right == 0   ? (host ? 3 : 0)
+                                         : right == 3 ? 2
+                                                      : 1));
         }
       }
     }
@@ -65,7 +64,8 @@ struct Ring {
   void cross_at_first_switch() {
     routing.sl_to_vl = SlToVlMaps{fabric};
     routing.sl_to_vl.add_row(row_of(0));
-    routing.sl_to_vl.set_row(SwitchIdx{0}, num(2), num(1), routing.sl_to_vl.add_row(row_of(1)));
+    routing.sl_to_vl.set_row(
+        SwitchIdx{0}, port_num(2), port_num(1), routing.sl_to_vl.add_row(row_of(1)));
   }
 
   RouteReport check(const CheckOptions& options = {}) const {
@@ -160,9 +160,9 @@ TEST(CheckLanes, TheLaneOfAPacketIsWhatItsInputGaveItNotWhereItWas) {
   Ring ring;
   ring.cross_at_first_switch();
   for (unsigned sw = 0; sw < 4; ++sw) {
-    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, num(2), num(1), 1);
-    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, num(3), num(1), 1);
-    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, num(0), num(1), 1);
+    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, port_num(2), port_num(1), 1);
+    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, port_num(3), port_num(1), 1);
+    ring.routing.sl_to_vl.set_row(SwitchIdx{sw}, port_num(0), port_num(1), 1);
   }
   const RouteReport report = ring.check();
   EXPECT_FALSE(report.acyclic);
@@ -175,7 +175,7 @@ TEST(CheckLanes, ATurnThatDiscardsIsUnreachableAndBreaksTheCycle) {
   ring.routing.sl_to_vl = SlToVlMaps{ring.fabric};
   ring.routing.sl_to_vl.add_row(row_of(0));
   ring.routing.sl_to_vl.set_row(
-      SwitchIdx{0}, num(2), num(1), ring.routing.sl_to_vl.add_row(row_of(15)));
+      SwitchIdx{0}, port_num(2), port_num(1), ring.routing.sl_to_vl.add_row(row_of(15)));
   const RouteReport report = ring.check();
   EXPECT_TRUE(report.acyclic);
   EXPECT_EQ(report.unreachable, 4u) << "S4 and H4 to S2 and H2";
@@ -203,7 +203,7 @@ TEST(CheckLanes, WithoutSlsOfPathsEverySlHasToArrive) {
   Ring ring;
   ring.cross_at_first_switch();
   ring.routing.sl_to_vl.set_row(
-      SwitchIdx{1}, num(2), num(3), ring.routing.sl_to_vl.add_row(row_except(0, 9, 15)));
+      SwitchIdx{1}, port_num(2), port_num(3), ring.routing.sl_to_vl.add_row(row_except(0, 9, 15)));
   const RouteReport report = ring.check();
   EXPECT_EQ(report.unreachable, 4u) << "from S1, H1, S4 and H4 to H2";
   EXPECT_THAT(report.first_faults.at(0),
@@ -216,11 +216,11 @@ TEST(CheckLanes, DiscardsOfOneHostLeaveItsNeighbourAlone) {
   RoutingTables routing{.lft = compute("updn", fabric, lids).lft, .sl_to_vl = SlToVlMaps{fabric}};
   routing.sl_to_vl.add_row(row_of(0));
   const std::uint16_t poison = routing.sl_to_vl.add_row(row_of(15));
-  routing.sl_to_vl.set_row(SwitchIdx{0}, num(2), num(1), poison);
+  routing.sl_to_vl.set_row(SwitchIdx{0}, port_num(2), port_num(1), poison);
   EXPECT_EQ(check_routes(fabric, lids, routing).unreachable, 2u) << "H1 to S2 and H3";
-  routing.sl_to_vl.set_row(SwitchIdx{0}, num(2), num(2), poison);
+  routing.sl_to_vl.set_row(SwitchIdx{0}, port_num(2), port_num(2), poison);
   EXPECT_EQ(check_routes(fabric, lids, routing).unreachable, 2u) << "nobody goes from H1 to H1";
-  routing.sl_to_vl.set_row(SwitchIdx{0}, num(2), num(0), poison);
+  routing.sl_to_vl.set_row(SwitchIdx{0}, port_num(2), port_num(0), poison);
   EXPECT_EQ(check_routes(fabric, lids, routing).unreachable, 3u);
 }
 
@@ -282,7 +282,7 @@ TEST(CheckLanes, LoopsAreFollowedAllTheWayRound) {
   Ring ring;
   ring.routing.vls = 2;
   for (unsigned sw = 0; sw < 4; ++sw)
-    ring.routing.lft.set_route(SwitchIdx{sw}, ring.lid(0, true), num(1));
+    ring.routing.lft.set_route(SwitchIdx{sw}, ring.lid(0, true), port_num(1));
   const RouteReport report = ring.check();
   EXPECT_EQ(report.loops, 7u);
   EXPECT_FALSE(report.acyclic);
@@ -411,7 +411,7 @@ RC_GTEST_PROP(CheckLanesProperty, AgreesWithFollowingEveryPacketByItself, ()) {
       const unsigned ports = f.num_ports(f.switch_node[sw]);
       for (unsigned in = 0; in <= ports; ++in) {
         for (unsigned out = 0; out <= ports; ++out)
-          routing.sl_to_vl.set_row(sw, num(in), num(out), *rc::gen::elementOf(numbers));
+          routing.sl_to_vl.set_row(sw, port_num(in), port_num(out), *rc::gen::elementOf(numbers));
       }
     }
   }

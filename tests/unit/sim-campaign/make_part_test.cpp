@@ -1,0 +1,74 @@
+// What a search for saturation leaves behind when its runs do not come to their end.
+#include "sim-backend/campaign/make_part.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace smd::sim {
+namespace {
+
+using testing::HasSubstr;
+
+/// Seven hosts send to one: their sources fill up beyond a seventh of full rate.
+constexpr const char* kText = R"([fabric]
+name = "fat-tree:k=4,levels=2"
+[traffic]
+pattern = "incast"
+[measure]
+warm_up_us = 5
+interval_us = 2
+least_intervals = 5
+most_intervals = 20
+saturation = true
+tolerance = 0.1
+)";
+
+Part search(std::uint32_t most_packets, const RunControl& control = {}) {
+  auto scenario = parse_scenario(kText, "s.toml");
+  EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
+  scenario->packet.most_packets = most_packets;
+  const auto prepared = PreparedScenario::prepare(std::move(*scenario));
+  EXPECT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
+  return make_part(*prepared,
+                   "0123456789abcdef",
+                   {.loads = {0.5}, .first_seed = 3, .seeds = 1, .saturation = true},
+                   {.saturation = true, .seed = 3},
+                   control);
+}
+
+TEST(SaturationPart, OfRunsThatEndIsSound) {
+  const Part part = search(1'000'000);
+  EXPECT_TRUE(part.sound);
+  EXPECT_FALSE(part.interrupted);
+  EXPECT_EQ(part.audit, "");
+  const auto found = nlohmann::json::parse(part.result)["saturation"][0];
+  EXPECT_TRUE(found["ended_early_at"].is_null());
+  EXPECT_EQ(found["load"], 0.125);
+  EXPECT_THAT(part.lines, testing::Not(HasSubstr("ended early")));
+}
+
+TEST(SaturationPart, OfARunThatWasFullSaysSo) {
+  const Part part = search(200);
+  EXPECT_FALSE(part.sound);
+  EXPECT_FALSE(part.interrupted);
+  EXPECT_THAT(part.audit, testing::StartsWith("load 1 seed 3: ended before "));
+  EXPECT_THAT(part.audit, HasSubstr("more than 200 packets of a partition"));
+  const auto found = nlohmann::json::parse(part.result)["saturation"][0];
+  EXPECT_EQ(found["ended_early_at"], 1);
+  EXPECT_EQ(found["runs"], 1);
+  EXPECT_EQ(found["load"], 0);
+  EXPECT_THAT(part.lines, HasSubstr("the run at load 1.0000 ended early"));
+}
+
+TEST(SaturationPart, OfARunThatWasInterruptedSaysSo) {
+  unsigned asked = 0;
+  const Part part = search(1'000'000, {.stop = [&asked] { return ++asked >= 3; }});
+  EXPECT_EQ(asked, 3u) << "after each interval, and not any more";
+  EXPECT_FALSE(part.sound);
+  EXPECT_TRUE(part.interrupted);
+  EXPECT_EQ(nlohmann::json::parse(part.result)["saturation"][0]["ended_early_at"], 1);
+}
+
+}  // namespace
+}  // namespace smd::sim
