@@ -97,7 +97,7 @@ struct Settings {
   std::uint8_t max_rate = 63;  // the highest code of a rate in path records
   PathChoice path_choice = PathChoice::Offset;
   unsigned path_margin = 50;       // hundredths, see PathOrder
-  unsigned watch_mads_per_s = 20;  // of the load watch
+  unsigned watch_mads_per_s = 20;  // of the path watch
   SmKey sa_key;                    // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;
 };

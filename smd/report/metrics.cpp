@@ -264,7 +264,7 @@ void add_administration_metrics(Exposition& out, const SaView& sa) {
 
 namespace {
 
-void add_path_watch(Exposition& out, const LoadWatch& watch) {
+void add_path_watch(Exposition& out, const PathWatch& watch) {
   if (!watch.enabled()) return;
   out.family(Counter, "smd_path_watch_rounds_total", "Readings of all switch ports that ended.");
   out.sample(static_cast<double>(watch.stats().rounds));

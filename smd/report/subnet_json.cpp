@@ -347,7 +347,7 @@ Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
   return out;
 }
 
-Json path_watch_json(const LoadWatch& watch, const ActiveSubnet* now) {
+Json path_watch_json(const PathWatch& watch, const ActiveSubnet* now) {
   constexpr std::size_t kMostLinks = 10;
   Json out = {{"rounds", watch.stats().rounds},
               {"ports", watch.ports()},

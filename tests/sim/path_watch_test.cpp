@@ -8,7 +8,7 @@
 
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 #include "smd/daemon/session.h"
 #include "smd/report/subnet_json.h"
 #include "smd/sa/path_query.h"
@@ -143,7 +143,7 @@ class Watched : public SimulatedSubnet {
 
   bool may_ask = true;
   sa::PathOrder order;
-  LoadWatch watch;
+  PathWatch watch;
 };
 
 constexpr const char* kFlows[][2] = {{"H1", "H3"}, {"H1", "H4"}, {"H2", "H3"}, {"H2", "H4"}};
@@ -384,7 +384,7 @@ TEST_F(PathWatchCounters, AreAskedForAtTheRateThatIsSetAndNotDuringACycle) {
 
 TEST(Contention, IsWhatALinkTakesAgainstWhatItNeeds) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  const auto measured = [](LoadSample before, LoadSample now) {
+  const auto measured = [](LinkSample before, LinkSample now) {
     return measure_contention(before, now);
   };
   EXPECT_EQ(measured({0, 0, kMost}, {1000, 0, kMost}), 100u);

@@ -21,39 +21,39 @@
 namespace smd {
 
 /// Of one port at one time.
-struct LoadSample {
+struct LinkSample {
   std::uint64_t data = 0;  // sent, in units of 4 bytes
   std::uint64_t wait = 0;  // ticks with something to send and nothing sent
   std::uint64_t most = 0;  // where the counters stay, or begin anew
 
-  friend bool operator==(const LoadSample&, const LoadSample&) = default;
+  friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
 /// In hundredths: the time until all was sent against the time that sending took, with a tick as
 /// long as 4 bytes take. At most 100 times as long. Nothing where a counter has reached its end, or
 /// begun anew.
-[[nodiscard]] std::optional<std::uint32_t> measure_contention(const LoadSample& before,
-                                                              const LoadSample& now);
+[[nodiscard]] std::optional<std::uint32_t> measure_contention(const LinkSample& before,
+                                                              const LinkSample& now);
 
 /// What a link is taken for after a round: the new value, or a tenth less than before where that is
 /// more, so that a burst is not forgotten at once. `now`: nothing where nobody knows.
 [[nodiscard]] std::uint32_t settle_contention(std::uint32_t before,
                                               std::optional<std::uint32_t> now);
 
-struct LoadWatchStats {
+struct PathWatchStats {
   std::uint64_t rounds = 0;    // over all ports, that ended
   std::uint64_t readings = 0;  // of ports, that were answered
   std::uint64_t skipped = 0;   // ports that could not be read, round by round
 };
 
-class LoadWatch {
+class PathWatch {
  public:
   /// Tells `order` what it finds. `may_ask`: nothing is more urgent. All outlive this.
-  LoadWatch(Runtime& runtime,
+  PathWatch(Runtime& runtime,
             Transport& transport,
             sa::PathOrder& order,
             std::function<bool()> may_ask);
-  LoadWatch(const LoadWatch&) = delete;
+  PathWatch(const PathWatch&) = delete;
 
   /// The subnet is another one, or its settings are. A round under way goes on with the ports that
   /// are left; links that are gone are forgotten.
@@ -64,7 +64,7 @@ class LoadWatch {
 
   [[nodiscard]] bool enabled() const { return now_ != nullptr; }
 
-  [[nodiscard]] const LoadWatchStats& stats() const { return stats_; }
+  [[nodiscard]] const PathWatchStats& stats() const { return stats_; }
 
   [[nodiscard]] const GmpStats& mads() const { return client_.stats(); }
 
@@ -89,7 +89,7 @@ class LoadWatch {
   };
 
   struct Port {
-    std::optional<LoadSample> last;
+    std::optional<LinkSample> last;
     bool read = false;  // in this round
   };
 
@@ -114,7 +114,7 @@ class LoadWatch {
   std::map<Link, Port> ports_;  // in the order of a round
   std::optional<Link> last_;    // that was asked in this round
   bool asking_ = false;
-  LoadWatchStats stats_;
+  PathWatchStats stats_;
   Timer timer_;
 };
 

@@ -1,4 +1,4 @@
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,7 +35,7 @@ std::span<const std::byte, kPerfDataSize> data_of(const MadBytes& mad) {
 
 }  // namespace
 
-std::optional<std::uint32_t> measure_contention(const LoadSample& before, const LoadSample& now) {
+std::optional<std::uint32_t> measure_contention(const LinkSample& before, const LinkSample& now) {
   const bool at_end = now.data >= now.most || now.wait >= now.most;
   if (before.most != now.most || at_end || now.data < before.data || now.wait < before.wait)
     return std::nullopt;
@@ -53,13 +53,13 @@ std::uint32_t settle_contention(std::uint32_t before, std::optional<std::uint32_
   return std::max({sa::kNoContention, kept, now.value_or(0)});
 }
 
-LoadWatch::LoadWatch(Runtime& runtime,
+PathWatch::PathWatch(Runtime& runtime,
                      Transport& transport,
                      sa::PathOrder& order,
                      std::function<bool()> may_ask)
     : runtime_(runtime), client_(runtime, transport), order_(order), may_ask_(std::move(may_ask)) {}
 
-void LoadWatch::stop() {
+void PathWatch::stop() {
   client_.stop();
   timer_.reset();
   now_.reset();
@@ -70,7 +70,7 @@ void LoadWatch::stop() {
   order_.forget_contention();
 }
 
-void LoadWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings) {
+void PathWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& settings) {
   if (settings.path_choice != PathChoice::LeastContended) {
     if (enabled()) stop();
     return;
@@ -117,12 +117,12 @@ void LoadWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& s
   }
 }
 
-std::size_t LoadWatch::without_counters() const {
+std::size_t PathWatch::without_counters() const {
   return static_cast<std::size_t>(std::ranges::count(
       agents_, Counters::None, [](const auto& item) { return item.second.counters; }));
 }
 
-void LoadWatch::arm() {
+void PathWatch::arm() {
   timer_ = Timer(runtime_, runtime_.now() + pause_, [this] {
     arm();
     if (!asking_ && may_ask_()) ask_next();
@@ -130,7 +130,7 @@ void LoadWatch::arm() {
 }
 
 /// One MAD, or the end of the round.
-void LoadWatch::ask_next() {
+void PathWatch::ask_next() {
   for (auto at = last_ ? ports_.upper_bound(*last_) : ports_.begin(); at != ports_.end(); ++at) {
     Agent& agent = agents_[at->first.first];
     if (agent.counters == Counters::Unknown && !agent.silent)
@@ -142,7 +142,7 @@ void LoadWatch::ask_next() {
   end_round();
 }
 
-void LoadWatch::end_round() {
+void PathWatch::end_round() {
   for (auto& [link, port] : ports_) {
     if (!std::exchange(port.read, false))
       order_.set_contention(link, settle_contention(order_.contention(link), std::nullopt));
@@ -153,7 +153,7 @@ void LoadWatch::end_round() {
 }
 
 template <class Done>
-void LoadWatch::send(const Agent& agent, std::uint16_t attribute, PortNum port, Done done) {
+void PathWatch::send(const Agent& agent, std::uint16_t attribute, PortNum port, Done done) {
   MadPacket packet{.remote_lid = agent.lid, .sl = agent.sl, .mad = {}};
   encode_mad_header({.mgmt_class = static_cast<std::uint8_t>(MgmtClass::Performance),
                      .class_version = 1,
@@ -168,13 +168,13 @@ void LoadWatch::send(const Agent& agent, std::uint16_t attribute, PortNum port, 
   });
 }
 
-void LoadWatch::ask_agent(Guid node, Agent& agent) {
+void PathWatch::ask_agent(Guid node, Agent& agent) {
   send(agent, perf_attribute::kClassPortInfo, PortNum{0}, [this, node](const auto& answer) {
     on_agent(node, answer);
   });
 }
 
-void LoadWatch::on_agent(Guid node, const Result<MadBytes>& answer) {
+void PathWatch::on_agent(Guid node, const Result<MadBytes>& answer) {
   const auto at = agents_.find(node);
   if (at == agents_.end()) return;  // it has left
   if (!answer) {
@@ -198,7 +198,7 @@ void LoadWatch::on_agent(Guid node, const Result<MadBytes>& answer) {
   }
 }
 
-void LoadWatch::ask_port(const Link& link, const Agent& agent) {
+void PathWatch::ask_port(const Link& link, const Agent& agent) {
   const std::uint16_t attribute = agent.counters == Counters::Extended
                                       ? perf_attribute::kPortCountersExtended
                                       : perf_attribute::kPortCounters;
@@ -207,7 +207,7 @@ void LoadWatch::ask_port(const Link& link, const Agent& agent) {
   });
 }
 
-void LoadWatch::on_port(const Link& link, Counters counters, const Result<MadBytes>& answer) {
+void PathWatch::on_port(const Link& link, Counters counters, const Result<MadBytes>& answer) {
   const auto at = ports_.find(link);
   const auto agent = agents_.find(link.first);
   if (at == ports_.end() || agent == agents_.end()) return;  // it has left
@@ -216,7 +216,7 @@ void LoadWatch::on_port(const Link& link, Counters counters, const Result<MadByt
     ++stats_.skipped;
     return;
   }
-  LoadSample now;
+  LinkSample now;
   if (counters == Counters::Extended) {
     const auto read = decode_port_counters_extended(data_of(*answer));
     if (!read) return;
@@ -227,7 +227,7 @@ void LoadWatch::on_port(const Link& link, Counters counters, const Result<MadByt
     now = {.data = read->xmit_data, .wait = read->xmit_wait, .most = ~std::uint32_t{0}};
   }
   ++stats_.readings;
-  const std::optional<LoadSample> before = std::exchange(at->second.last, now);
+  const std::optional<LinkSample> before = std::exchange(at->second.last, now);
   if (!before) return;
   at->second.read = true;
   order_.set_contention(
