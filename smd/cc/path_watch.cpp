@@ -1,6 +1,7 @@
 #include "smd/cc/path_watch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -13,13 +14,22 @@ namespace {
 constexpr std::uint32_t kMostContended = 100 * sa::kNoContention;
 constexpr std::uint32_t kForgetting = sa::kNoContention / 10;  // a round
 
+/// However few agents there are: of one agent, between two requests.
+constexpr Duration kAgentPause = std::chrono::milliseconds(50);
+constexpr Duration kBusyPause = std::chrono::seconds(1);
+constexpr unsigned kMostBusy = 3;  // times in a round
+constexpr Duration kShortestRound = std::chrono::seconds(1);
+
 /// ClassPortInfo of performance management, IBA 16.1.3.1.
 constexpr std::uint16_t kExtendedWidth = 1u << 9;       // CapabilityMask
 constexpr std::uint16_t kHasXmitWait = 1u << 12;        // of PortCounters
 constexpr std::uint32_t kAdditionalExtended = 1u << 1;  // CapabilityMask2, behind RespTimeValue
 
-bool is_ok(const Result<MadBytes>& answer) {
-  return answer && decode_mad_header(*answer)->status == 0;
+bool is_ok(const MadBytes& answer) { return decode_mad_header(answer)->status == 0; }
+
+/// The agent took nothing in (IBA 13.4.7), and may the next time.
+bool is_busy(const MadBytes& answer) {
+  return (decode_mad_header(answer)->status & static_cast<std::uint16_t>(MadStatus::Busy)) != 0;
 }
 
 /// The agent does not know the attribute, or the method (IBA 13.4.7). Any other status may pass.
@@ -65,8 +75,8 @@ void PathWatch::stop() {
   now_.reset();
   agents_.clear();
   ports_.clear();
-  last_.reset();
-  asking_ = false;
+  turns_.clear();
+  asked_.reset();
   order_.forget_contention();
 }
 
@@ -78,42 +88,55 @@ void PathWatch::adopt(std::shared_ptr<const ActiveSubnet> now, const Settings& s
   const bool began = !enabled();
   const bool as_before = !began && settings.smp.retries == adopted_.smp.retries &&
                          settings.smp.timeout == adopted_.smp.timeout &&
-                         settings.watch_mads_per_s == adopted_.watch_mads_per_s &&
+                         settings.path_watch_mads_per_s == adopted_.path_watch_mads_per_s &&
                          (now == now_ || now->has_routes_of(*now_));
   now_ = std::move(now);
   if (as_before) return;
   adopted_ = settings;
-  client_.configure(
-      {.window = 1, .retries = settings.smp.retries, .timeout = settings.smp.timeout});
+  // Retries are turns like others: they count for the rate, and none goes into a cycle.
+  client_.configure({.window = 1, .retries = 0, .timeout = settings.smp.timeout});
   pause_ = std::chrono::duration_cast<Duration>(std::chrono::seconds(1)) /
-           std::max(1u, settings.watch_mads_per_s);
-  const Fabric& fabric = now_->fabric();
-  std::vector<NodeIdx> switches(fabric.switch_node.begin(), fabric.switch_node.end());
-  std::ranges::sort(switches, {}, [&](NodeIdx node) { return fabric.node_guid[node]; });
-  std::map<Link, Port> ports;
-  for (const NodeIdx node : switches) {
+           std::max(1u, settings.path_watch_mads_per_s);
+  list_ports(now_->fabric());
+  if (!began) return;
+  log::info(
+      "path_watch.begins", "ports={} mads_per_s={}", ports_.size(), settings.path_watch_mads_per_s);
+  begin_round();
+  arm();
+}
+
+/// A round under way goes on with those that are left.
+void PathWatch::list_ports(const Fabric& fabric) {
+  std::map<Guid, Agent> agents;
+  Ports ports;
+  for (const NodeIdx node : fabric.switch_node) {
     const Guid guid = fabric.node_guid[node];
     const Lid lid = now_->lids->base[fabric.port_of(node, PortNum{0})];
     if (lid == kUnassignedLid) continue;
-    Agent& agent = agents_[guid];
-    agent.lid = lid;
-    agent.sl = sl_to(*now_, lid);
+    bool cabled = false;
     for (const PortIdx port : fabric.external_ports(node)) {
       if (fabric.peer[port] == kNone<PortIdx>) continue;
+      cabled = true;
       const Link link{guid, fabric.number_of(port)};
-      auto known = ports_.extract(link);
-      known.empty() ? ports.emplace_hint(ports.end(), link, Port{})
-                    : ports.insert(ports.end(), std::move(known));
+      if (auto known = ports_.extract(link); !known.empty()) {
+        ports.insert(std::move(known));
+      } else {
+        ports.emplace(link, Port{});
+      }
     }
+    if (!cabled) continue;
+    auto known = agents_.extract(guid);
+    Agent& agent = known.empty() ? agents[guid] : agents.insert(std::move(known)).position->second;
+    agent.lid = lid;
+    agent.sl = sl_to(*now_, lid);
   }
-  std::erase_if(agents_, [&](const auto& item) { return !fabric.find_node(item.first); });
   // What is left is gone.
   for (const auto& [link, port] : ports_) order_.set_contention(link, sa::kNoContention);
   ports_ = std::move(ports);
-  if (began) {
-    log::info(
-        "path_watch.begins", "ports={} mads_per_s={}", ports_.size(), settings.watch_mads_per_s);
-    arm();
+  agents_ = std::move(agents);
+  turns_.clear();
+  for (auto& [guid, agent] : agents_) {
+    if (!agent.done && asked_ != guid) line_up(guid, agent, Duration{0});
   }
 }
 
@@ -123,23 +146,47 @@ std::size_t PathWatch::without_counters() const {
 }
 
 void PathWatch::arm() {
-  timer_ = Timer(runtime_, runtime_.now() + pause_, [this] {
+  TimePoint due = runtime_.now() + pause_;
+  if (!asked_) due = std::max(due, turns_.empty() ? round_ends_ : turns_.begin()->first);
+  timer_ = Timer(runtime_, due, [this] {
+    on_turn();
     arm();
-    if (!asking_ && may_ask_()) ask_next();
   });
 }
 
 /// One MAD, or the end of the round.
-void PathWatch::ask_next() {
-  for (auto at = last_ ? ports_.upper_bound(*last_) : ports_.begin(); at != ports_.end(); ++at) {
-    Agent& agent = agents_[at->first.first];
-    if (agent.counters == Counters::Unknown && !agent.silent)
-      return ask_agent(at->first.first, agent);
-    last_ = at->first;
-    if (!agent.silent && agent.counters != Counters::None) return ask_port(at->first, agent);
-    ++stats_.skipped;
+void PathWatch::on_turn() {
+  if (!may_ask_()) return give_up();
+  if (asked_) return;
+  if (turns_.empty()) {
+    if (runtime_.now() >= round_ends_) end_round();
+    return;
   }
-  end_round();
+  const auto [due, node] = *turns_.begin();
+  if (due > runtime_.now()) return;
+  turns_.erase(turns_.begin());
+  ask(node, agents_.at(node));
+}
+
+/// Nobody waits for the answer any more; the agent is no less trusted for that.
+void PathWatch::give_up() {
+  if (!asked_) return;
+  client_.stop();
+  ++stats_.given_up;
+  const Guid node = *std::exchange(asked_, std::nullopt);
+  if (const auto at = agents_.find(node); at != agents_.end())
+    line_up(node, at->second, Duration{0});
+}
+
+void PathWatch::begin_round() {
+  round_ends_ = runtime_.now() + kShortestRound;
+  for (auto& [guid, agent] : agents_) {
+    agent.at.reset();
+    agent.busy = 0;
+    agent.done = false;
+  }
+  turns_.clear();
+  for (auto& [guid, agent] : agents_) line_up(guid, agent, Duration{0});
 }
 
 void PathWatch::end_round() {
@@ -147,84 +194,122 @@ void PathWatch::end_round() {
     if (!std::exchange(port.read, false))
       order_.set_contention(link, settle_contention(order_.contention(link), std::nullopt));
   }
-  for (auto& [guid, agent] : agents_) agent.silent = false;
-  last_.reset();
   if (!ports_.empty()) ++stats_.rounds;
+  begin_round();
 }
 
-template <class Done>
-void PathWatch::send(const Agent& agent, std::uint16_t attribute, PortNum port, Done done) {
+PathWatch::Ports::iterator PathWatch::next_port(Guid node, const Agent& agent) {
+  const auto at =
+      agent.at ? ports_.upper_bound({node, *agent.at}) : ports_.lower_bound({node, PortNum{0}});
+  return at != ports_.end() && at->first.first == node ? at : ports_.end();
+}
+
+/// For its next port, if there is one. Of agents that may be asked the one comes first that has
+/// waited longest.
+void PathWatch::line_up(Guid node, Agent& agent, Duration pause) {
+  if (agent.counters == Counters::None) return skip_rest(node, agent);
+  agent.done = next_port(node, agent) == ports_.end();
+  agent.due = std::max(agent.due, runtime_.now() + pause);
+  if (!agent.done) turns_.emplace(agent.due, node);
+}
+
+/// Until the next round.
+void PathWatch::skip_rest(Guid node, Agent& agent) {
+  for (auto at = next_port(node, agent); at != ports_.end(); at = next_port(node, agent)) {
+    agent.at = at->first.second;
+    ++stats_.skipped;
+  }
+  agent.done = true;
+}
+
+/// What counters there are, or those of its next port.
+void PathWatch::ask(Guid node, const Agent& agent) {
+  std::optional<PortNum> port;
+  if (agent.counters != Counters::Unknown) port = next_port(node, agent)->first.second;
+  std::uint16_t attribute = perf_attribute::kClassPortInfo;
+  if (agent.counters == Counters::Extended) attribute = perf_attribute::kPortCountersExtended;
+  if (agent.counters == Counters::Short) attribute = perf_attribute::kPortCounters;
   MadPacket packet{.remote_lid = agent.lid, .sl = agent.sl, .mad = {}};
   encode_mad_header({.mgmt_class = static_cast<std::uint8_t>(MgmtClass::Performance),
                      .class_version = 1,
                      .method = static_cast<std::uint8_t>(Method::Get),
                      .attribute_id = attribute},
                     packet.mad);
-  packet.mad[kPerfDataOffset + 1] = std::byte{port.value()};  // PortSelect
-  asking_ = true;
-  client_.send(packet, [this, done = std::move(done)](const Result<MadBytes>& answer) {
-    asking_ = false;
-    done(answer);
-  });
+  if (port) packet.mad[kPerfDataOffset + 1] = std::byte{port->value()};  // PortSelect
+  asked_ = node;
+  client_.send(packet, [this, node, port](const auto& answer) { on_answer(node, port, answer); });
 }
 
-void PathWatch::ask_agent(Guid node, Agent& agent) {
-  send(agent, perf_attribute::kClassPortInfo, PortNum{0}, [this, node](const auto& answer) {
-    on_agent(node, answer);
-  });
-}
-
-void PathWatch::on_agent(Guid node, const Result<MadBytes>& answer) {
+void PathWatch::on_answer(Guid node,
+                          const std::optional<PortNum>& port,
+                          const Result<MadBytes>& answer) {
+  if (!answer && !may_ask_()) return give_up();
+  asked_.reset();
   const auto at = agents_.find(node);
   if (at == agents_.end()) return;  // it has left
+  Agent& agent = at->second;
   if (!answer) {
-    at->second.silent = true;
-    return;
+    if (++agent.unanswered <= adopted_.smp.retries) return line_up(node, agent, kAgentPause);
+    agent.unanswered = 0;
+    return skip_rest(node, agent);
   }
-  if (!is_ok(answer) && !is_unsupported(*answer)) {
-    at->second.silent = true;
-    return;
+  agent.unanswered = 0;
+  if (is_busy(*answer)) {
+    ++stats_.busy;
+    if (++agent.busy <= kMostBusy) return line_up(node, agent, kBusyPause);
+    return skip_rest(node, agent);
   }
-  at->second.counters = Counters::None;
-  if (!is_ok(answer)) return;
-  ByteReader in(data_of(*answer));
+  if (!port) {
+    if (!read_agent(agent, *answer)) return skip_rest(node, agent);
+  } else if (agent.counters != Counters::Unknown) {  // else it has left and come back since
+    read_port({node, *port}, agent, *answer);
+  }
+  line_up(node, agent, kAgentPause);
+}
+
+/// False where it does not say now what counters it has.
+bool PathWatch::read_agent(Agent& agent, const MadBytes& answer) const {
+  if (!is_ok(answer) && !is_unsupported(answer)) return false;
+  agent.counters = Counters::None;
+  if (!is_ok(answer)) return true;
+  ByteReader in(data_of(answer));
   in.skip(2);  // versions
   const std::uint16_t mask = in.u16();
   const std::uint32_t mask2 = in.u32() >> 5;
   if ((mask & kExtendedWidth) != 0 && (mask2 & kAdditionalExtended) != 0) {
-    at->second.counters = Counters::Extended;
+    agent.counters = Counters::Extended;
   } else if ((mask & kHasXmitWait) != 0) {
-    at->second.counters = Counters::Short;
+    agent.counters = Counters::Short;
   }
+  return true;
 }
 
-void PathWatch::ask_port(const Link& link, const Agent& agent) {
-  const std::uint16_t attribute = agent.counters == Counters::Extended
-                                      ? perf_attribute::kPortCountersExtended
-                                      : perf_attribute::kPortCounters;
-  send(agent, attribute, link.second, [this, link, counters = agent.counters](const auto& answer) {
-    on_port(link, counters, answer);
-  });
-}
-
-void PathWatch::on_port(const Link& link, Counters counters, const Result<MadBytes>& answer) {
+void PathWatch::read_port(const Link& link, Agent& agent, const MadBytes& answer) {
+  agent.at = link.second;
   const auto at = ports_.find(link);
-  const auto agent = agents_.find(link.first);
-  if (at == ports_.end() || agent == agents_.end()) return;  // it has left
-  if (!is_ok(answer)) {
-    agent->second.silent = !answer;
+  if (at == ports_.end()) return;  // it has left
+  LinkSample now;
+  bool read = is_ok(answer);
+  if (read && agent.counters == Counters::Extended) {
+    const auto counters = decode_port_counters_extended(data_of(answer));
+    read = counters.has_value();
+    if (read) {
+      now.data = counters->xmit_data;
+      now.wait = counters->xmit_wait;
+      now.most = ~std::uint64_t{0};
+    }
+  } else if (read) {
+    const auto counters = decode_port_counters(data_of(answer));
+    read = counters.has_value();
+    if (read) {
+      now.data = counters->xmit_data;
+      now.wait = counters->xmit_wait;
+      now.most = ~std::uint32_t{0};
+    }
+  }
+  if (!read) {
     ++stats_.skipped;
     return;
-  }
-  LinkSample now;
-  if (counters == Counters::Extended) {
-    const auto read = decode_port_counters_extended(data_of(*answer));
-    if (!read) return;
-    now = {.data = read->xmit_data, .wait = read->xmit_wait, .most = ~std::uint64_t{0}};
-  } else {
-    const auto read = decode_port_counters(data_of(*answer));
-    if (!read) return;
-    now = {.data = read->xmit_data, .wait = read->xmit_wait, .most = ~std::uint32_t{0}};
   }
   ++stats_.readings;
   const std::optional<LinkSample> before = std::exchange(at->second.last, now);

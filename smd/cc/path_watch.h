@@ -1,9 +1,11 @@
 // Watches how contended links are, by the counters of switch ports (PMA), for who chooses between
 // paths: sa.path_choice = "least-contended". Not tried on hardware.
 //
-// Round after round every cabled port of every switch is read, so many MADs a second, one after the
-// other, never while a cycle runs. Counters are read, never reset: others may read them too. What a
-// port says is compared with what it said the last time.
+// Round after round every cabled port of every switch is read, one MAD after the other. Agents take
+// turns, each with its next port, so that none is asked for all of its ports at once. While a cycle
+// runs nothing is sent; what is under way when one begins is given up, and asked again afterwards.
+// Counters are read, never reset: others may read them too. What a port says is compared with what
+// it said the last time.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "smd/config/settings.h"
 #include "smd/mad/port_counters.h"
@@ -44,11 +48,14 @@ struct PathWatchStats {
   std::uint64_t rounds = 0;    // over all ports, that ended
   std::uint64_t readings = 0;  // of ports, that were answered
   std::uint64_t skipped = 0;   // ports that could not be read, round by round
+  std::uint64_t busy = 0;      // answers that said so: asked again later
+  std::uint64_t given_up = 0;  // requests that were under way when a cycle began
 };
 
 class PathWatch {
  public:
-  /// Tells `order` what it finds. `may_ask`: nothing is more urgent. All outlive this.
+  /// Tells `order` what it finds. `may_ask`: nothing is more urgent, a cycle for one. All outlive
+  /// this.
   PathWatch(Runtime& runtime,
             Transport& transport,
             sa::PathOrder& order,
@@ -85,7 +92,12 @@ class PathWatch {
     Lid lid;
     std::uint8_t sl = 0;
     Counters counters = Counters::Unknown;
-    bool silent = false;  // in this round
+    unsigned unanswered = 0;  // requests, in a row
+    TimePoint due;            // not asked before
+    // In this round.
+    std::optional<PortNum> at;  // the last port that was read, or cannot be
+    unsigned busy = 0;          // answers
+    bool done = false;
   };
 
   struct Port {
@@ -93,15 +105,21 @@ class PathWatch {
     bool read = false;  // in this round
   };
 
+  using Ports = std::map<Link, Port>;
+
+  void list_ports(const Fabric& fabric);
   void arm();
-  void ask_next();
+  void on_turn();
+  void give_up();
+  void begin_round();
   void end_round();
-  void ask_agent(Guid node, Agent& agent);
-  void ask_port(const Link& link, const Agent& agent);
-  void on_agent(Guid node, const Result<MadBytes>& answer);
-  void on_port(const Link& link, Counters counters, const Result<MadBytes>& answer);
-  template <class Done>
-  void send(const Agent& agent, std::uint16_t attribute, PortNum port, Done done);
+  [[nodiscard]] Ports::iterator next_port(Guid node, const Agent& agent);
+  void line_up(Guid node, Agent& agent, Duration pause);
+  void skip_rest(Guid node, Agent& agent);
+  void ask(Guid node, const Agent& agent);
+  void on_answer(Guid node, const std::optional<PortNum>& port, const Result<MadBytes>& answer);
+  [[nodiscard]] bool read_agent(Agent& agent, const MadBytes& answer) const;
+  void read_port(const Link& link, Agent& agent, const MadBytes& answer);
 
   Runtime& runtime_;
   GmpClient client_;
@@ -109,11 +127,12 @@ class PathWatch {
   std::function<bool()> may_ask_;
   std::shared_ptr<const ActiveSubnet> now_;  // null: not enabled
   Settings adopted_;                         // when the ports were listed
-  Duration pause_{};
-  std::map<Guid, Agent> agents_;
-  std::map<Link, Port> ports_;  // in the order of a round
-  std::optional<Link> last_;    // that was asked in this round
-  bool asking_ = false;
+  Duration pause_{};                         // between two MADs
+  std::map<Guid, Agent> agents_;             // that have ports
+  Ports ports_;
+  std::set<std::pair<TimePoint, Guid>> turns_;  // agents with something left, but the one asked
+  std::optional<Guid> asked_;                   // its answer is not here yet
+  TimePoint round_ends_;                        // not before
   PathWatchStats stats_;
   Timer timer_;
 };

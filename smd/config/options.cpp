@@ -400,8 +400,9 @@ Options sa_options() {
       sa("path_margin", &T::path_margin, number(0, 10000, "hundredths"))
           .means("How much less contended a path beyond the first LIDs has to be to be answered "
                  "first; 100 is what a link counts that nothing waits for"),
-      sa("watch_mads_per_s", &T::watch_mads_per_s, number(1, 1000, "MADs per second"))
-          .means("How fast counters of switch ports are read where path_choice is least-contended"),
+      sa("path_watch_mads_per_s", &T::path_watch_mads_per_s, number(1, 1000, "MADs per second"))
+          .means("How many MADs a second read counters of switch ports where path_choice is "
+                 "least-contended, retries included; path_choice turns the readings off"),
   };
 }
 

@@ -353,6 +353,8 @@ Json path_watch_json(const PathWatch& watch, const ActiveSubnet* now) {
               {"ports", watch.ports()},
               {"readings", watch.stats().readings},
               {"skipped", watch.stats().skipped},
+              {"busy", watch.stats().busy},
+              {"given_up", watch.stats().given_up},
               {"mads", {{"sent", watch.mads().sent}, {"timeouts", watch.mads().timeouts}}},
               {"switches_without_counters", watch.without_counters()},
               {"contended_links", watch.order().contended().size()},

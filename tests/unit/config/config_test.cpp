@@ -294,6 +294,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Range{"qos.vl_high_limit", 0, 255},
                     Range{"sa.groups", 1, 10000000},
                     Range{"sa.groups_per_port", 1, 10000000},
+                    Range{"sa.path_margin", 0, 10000},
+                    Range{"sa.path_watch_mads_per_s", 1, 1000},
                     Range{"sa.transfer_mib", 1, 10000000},
                     Range{"sa.transfer_mib_per_port", 1, 10000000}));
 
