@@ -12,7 +12,8 @@ namespace smd {
 namespace {
 
 constexpr std::uint32_t kMostContended = 100 * sa::kNoContention;
-constexpr std::uint32_t kForgetting = sa::kNoContention / 10;  // a round
+constexpr std::uint32_t kLeastForgotten = sa::kNoContention / 10;  // a round
+constexpr double kFloor = 10e6 / 32;  // words of 4 bytes a second: 10 Mb/s
 
 /// However few agents there are: of one agent, between two requests.
 constexpr Duration kAgentPause = std::chrono::milliseconds(50);
@@ -51,7 +52,9 @@ std::optional<std::uint32_t> measure_contention(const LinkSample& before, const 
     return std::nullopt;
   const std::uint64_t data = now.data - before.data;
   const std::uint64_t wait = now.wait - before.wait;
-  if (wait == 0) return sa::kNoContention;
+  const double seconds = std::chrono::duration<double>(now.at - before.at).count();
+  if (wait == 0 || data == 0 || static_cast<double>(data) < kFloor * seconds)
+    return sa::kNoContention;
   // As parts of a whole, so that no product exceeds 64 bits.
   if (wait / 100 >= data) return kMostContended;
   const double times = 1.0 + static_cast<double>(wait) / static_cast<double>(data);
@@ -59,8 +62,10 @@ std::optional<std::uint32_t> measure_contention(const LinkSample& before, const 
 }
 
 std::uint32_t settle_contention(std::uint32_t before, std::optional<std::uint32_t> now) {
-  const std::uint32_t kept = before > kForgetting ? before - kForgetting : 0;
-  return std::max({sa::kNoContention, kept, now.value_or(0)});
+  const std::uint32_t above = std::max(before, sa::kNoContention) - sa::kNoContention;
+  const std::uint32_t forgotten = std::max(kLeastForgotten, above - above / 2);
+  const std::uint32_t kept = sa::kNoContention + (above > forgotten ? above - forgotten : 0);
+  return std::max(kept, now.value_or(0));
 }
 
 PathWatch::PathWatch(Runtime& runtime,
@@ -288,7 +293,7 @@ void PathWatch::read_port(const Link& link, Agent& agent, const MadBytes& answer
   agent.at = link.second;
   const auto at = ports_.find(link);
   if (at == ports_.end()) return;  // it has left
-  LinkSample now;
+  LinkSample now{.at = runtime_.now()};
   bool read = is_ok(answer);
   if (read && agent.counters == Counters::Extended) {
     const auto counters = decode_port_counters_extended(data_of(answer));

@@ -29,18 +29,21 @@ struct LinkSample {
   std::uint64_t data = 0;  // sent, in units of 4 bytes
   std::uint64_t wait = 0;  // ticks with something to send and nothing sent
   std::uint64_t most = 0;  // where the counters stay, or begin anew
+  TimePoint at;            // when the answer came
 
   friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
 /// In hundredths: the time until all was sent against the time that sending took, with a tick as
-/// long as 4 bytes take. At most 100 times as long. Nothing where a counter has reached its end, or
-/// begun anew.
+/// long as 4 bytes take. At most 100 times as long. A link that carried less than 10 Mb/s is free,
+/// whatever waited: few packets say little, and a tick beside no data would be endless contention.
+/// Nothing where a counter has reached its end, or begun anew.
 [[nodiscard]] std::optional<std::uint32_t> measure_contention(const LinkSample& before,
                                                               const LinkSample& now);
 
-/// What a link is taken for after a round: the new value, or a tenth less than before where that is
-/// more, so that a burst is not forgotten at once. `now`: nothing where nobody knows.
+/// What a link is taken for after a round: the new value, or where that is more, half of what it
+/// was above a free link before, and 0.1 less at least: a burst is not forgotten at once, and the
+/// worst one within 11 rounds. `now`: nothing where nobody knows.
 [[nodiscard]] std::uint32_t settle_contention(std::uint32_t before,
                                               std::optional<std::uint32_t> now);
 

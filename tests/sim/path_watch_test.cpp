@@ -290,21 +290,37 @@ class PathWatchCounters : public testing::Test {
   Watched subnet;
 };
 
-TEST_F(PathWatchCounters, FallByATenthARound) {
+TEST_F(PathWatchCounters, AreForgottenByHalfARound) {
   subnet.run_round();
   count(kWords, 500 * kWords / 1000);
   subnet.run_round();
   EXPECT_EQ(contention(), 150u);
-  for (const std::uint32_t then : {140u, 130u, 120u, 110u, 100u, 100u}) {
+  for (const std::uint32_t then : {125u, 112u, 102u, 100u, 100u}) {
     subnet.run_round();
     EXPECT_EQ(contention(), then);
   }
   count(kWords, 200 * kWords / 1000);
   subnet.run_round();
   EXPECT_EQ(contention(), 120u);
-  count(0, 100 * kWords);
+  count(kWords, 100 * kWords);
   subnet.run_round();
-  EXPECT_EQ(contention(), 100 * kNoContention) << "nothing is sent, and something waits";
+  EXPECT_EQ(contention(), 100 * kNoContention);
+  for (int i = 0; i < 11; ++i) subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention) << "the worst there is";
+}
+
+TEST_F(PathWatchCounters, OfALinkThatCarriesNextToNothingSayThatItIsFree) {
+  subnet.run_round();
+  subnet.run_round();
+  count(0, 1);
+  subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention);
+  count(kWords / 4, 100 * kWords);  // 8 Mb/s
+  subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention);
+  count(kWords * 3 / 8, kWords * 3 / 8);  // 12 Mb/s
+  subnet.run_round();
+  EXPECT_EQ(contention(), 200u);
 }
 
 TEST_F(PathWatchCounters, ThatStayAtTheirEndSayNothing) {
@@ -315,10 +331,10 @@ TEST_F(PathWatchCounters, ThatStayAtTheirEndSayNothing) {
   EXPECT_EQ(contention(), 150u) << "32 bits will do";
   count(kWords, 0xffffffff);
   subnet.run_round();
-  EXPECT_EQ(contention(), 140u) << "nobody knows how long it waited";
+  EXPECT_EQ(contention(), 125u) << "nobody knows how long it waited";
   count(kWords, 500 * kWords / 1000);
   subnet.run_round();
-  EXPECT_EQ(contention(), 130u);
+  EXPECT_EQ(contention(), 112u);
 }
 
 TEST_F(PathWatchCounters, ThatAreNotThereAreNotAskedFor) {
@@ -343,7 +359,7 @@ TEST_F(PathWatchCounters, OfASilentAgentAreSkippedForARound) {
   count(kWords, 500 * kWords / 1000, "S4");
   const std::uint64_t skipped = subnet.watch.stats().skipped;
   subnet.run_round();
-  EXPECT_EQ(contention(), 140u) << "nobody knows";
+  EXPECT_EQ(contention(), 125u) << "nobody knows";
   EXPECT_EQ(contention("S4"), 150u) << "others are read";
   EXPECT_EQ(subnet.watch.mads().timeouts, 2u) << "one port of it, with one retry";
   EXPECT_EQ(subnet.watch.stats().skipped - skipped, 4u);
@@ -370,7 +386,7 @@ TEST_F(PathWatchCounters, OfASwitchThatVanishesAreForgotten) {
   EXPECT_EQ(contention(), kNoContention);
   subnet.run_round();
   subnet.run_round();
-  EXPECT_LE(contention("S4"), 140u) << "the round goes on";
+  EXPECT_LE(contention("S4"), 125u) << "the round goes on";
   EXPECT_EQ(subnet.ask("H1", "H3"), 0u);
 
   subnet.fabric.set_node(subnet.node("S3"), true);
@@ -548,20 +564,36 @@ TEST(PathWatch, SendsNothingWhileASweepOrACycleRuns) {
 TEST(Contention, IsWhatALinkTakesAgainstWhatItNeeds) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   const auto measured = [](LinkSample before, LinkSample now) {
+    now.at = before.at + 1s;
     return measure_contention(before, now);
   };
-  EXPECT_EQ(measured({0, 0, kMost}, {1000, 0, kMost}), 100u);
+  EXPECT_EQ(measured({0, 0, kMost}, {kWords, 0, kMost}), 100u);
   EXPECT_EQ(measured({0, 0, kMost}, {0, 0, kMost}), 100u) << "idle";
-  EXPECT_EQ(measured({5, 5, kMost}, {1005, 1005, kMost}), 200u);
-  EXPECT_EQ(measured({0, 0, kMost}, {1, kMost - 1, kMost}), 10000u) << "and no more";
+  EXPECT_EQ(measured({5, 5, kMost}, {kWords + 5, kWords + 5, kMost}), 200u);
+  EXPECT_EQ(measured({0, 0, kMost}, {kWords, kMost - 1, kMost}), 10000u) << "and no more";
   EXPECT_EQ(measured({10, 10, kMost}, {5, 20, kMost}), std::nullopt) << "somebody has reset it";
   EXPECT_EQ(measured({10, 10, kMost}, {20, 5, kMost}), std::nullopt);
   EXPECT_EQ(measured({0, 0, 100}, {100, 1, 100}), std::nullopt) << "it stays at its end";
   EXPECT_EQ(measured({0, 0, 100}, {1, 1, 200}), std::nullopt) << "another counter";
-  EXPECT_EQ(settle_contention(150, 120u), 140u);
+  EXPECT_EQ(settle_contention(150, 120u), 125u);
   EXPECT_EQ(settle_contention(150, 180u), 180u);
   EXPECT_EQ(settle_contention(105, std::nullopt), 100u);
   EXPECT_EQ(settle_contention(100, 100u), 100u);
+  EXPECT_EQ(settle_contention(10000, 100u), 5050u);
+}
+
+TEST(Contention, IsNoneBelowTenMegabits) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  constexpr std::uint64_t kFloor = 312500;  // words of 32 bits a second
+  const auto measured = [](std::uint64_t words, std::uint64_t waits, Duration time) {
+    return measure_contention({0, 0, kMost}, {words, waits, kMost, TimePoint{} + time});
+  };
+  EXPECT_EQ(measured(kFloor, kFloor, 1s), 200u);
+  EXPECT_EQ(measured(kFloor - 1, kFloor, 1s), 100u);
+  EXPECT_EQ(measured(kFloor - 1, kFloor - 1, 999ms), 200u) << "by the time that passed";
+  EXPECT_EQ(measured(kFloor, kFloor, 60s), 100u);
+  EXPECT_EQ(measured(0, 1, 1s), 100u) << "one tick";
+  EXPECT_EQ(measured(0, 1, 0s), 100u);
 }
 
 }  // namespace path_watch_test
