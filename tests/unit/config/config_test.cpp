@@ -464,6 +464,15 @@ TEST(Config, EveryFaultIsReportedInTheOrderOfTheFile) {
                           "smd.toml:6:1: unknown key sm.mude; the nearest known one is sm.mode"));
 }
 
+TEST(Config, FaultsOfALineAreReportedFromItsLeft) {
+  // As the table has them: lmc, mude, priority.
+  EXPECT_THAT(faults_of("sm = { priority = 16, mude = 1, lmc = 9 }\nsa = { groups = 0 }\n"),
+              ElementsAre("smd.toml:1:19: sm.priority is 16; a number from 0 to 15",
+                          "smd.toml:1:23: unknown key sm.mude; the nearest known one is sm.mode",
+                          "smd.toml:1:39: sm.lmc is 9; a number from 0 to 7",
+                          HasSubstr("smd.toml:2:17: sa.groups is 0")));
+}
+
 TEST(Config, OneFaultAndNothingIsApplied) {
   const auto config = parse_config("[sm]\npriority = 3\nlmc = 9\n", "f");
   EXPECT_FALSE(config.has_value()) << "priority must not come out of a file that is wrong";
