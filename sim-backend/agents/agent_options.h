@@ -24,7 +24,8 @@ enum class WaitCounters : std::uint8_t {
   Wide,   // in PortCountersExtended, and in PortCounters
   Short,  // in PortCounters alone
   None,
-  Silent  // the agent of performance management does not answer at all
+  Busy,   // the agent of performance management answers that it is busy, and does nothing
+  Silent  // it does not answer at all
 };
 
 struct AgentOptions {

@@ -156,6 +156,7 @@ MadStatus answer_class_port_info(const NodeState& node, PortNum arrival, bool se
 }
 
 MadStatus answer(NodeState& node, PortNum arrival, const MadHeader& header, Data data) {
+  if (node.options.wait_counters == WaitCounters::Busy) return MadStatus::Busy;
   const bool set = header.method == static_cast<std::uint8_t>(Method::Set);
   if (!set && header.method != static_cast<std::uint8_t>(Method::Get)) {
     return MadStatus::BadMethod;

@@ -32,6 +32,13 @@ namespace smd {
   return fmt::format("the nearest is {}; ", nearest);
 }
 
+/// Of one file, as people read it: by line, then by column. What the file as a whole lacks comes
+/// first.
+inline void sort_by_place(Faults& faults) {
+  std::ranges::stable_sort(
+      faults, {}, [](const Fault& each) { return std::pair(each.line, each.column); });
+}
+
 class FaultList {
  public:
   explicit FaultList(std::string file, std::size_t most = 20)

@@ -73,7 +73,8 @@ class Reader {
     }
     if (faults_.empty()) return config_;
     // Tables have their keys by name; people read files from the top.
-    std::ranges::stable_sort(faults_, {}, [](const Pending& each) { return each.at.line; });
+    std::ranges::stable_sort(
+        faults_, {}, [](const Pending& each) { return std::pair(each.at.line, each.at.column); });
     FaultList first(file_, kMostConfigFaults);
     for (const Pending& each : faults_)
       first.add_lazily(each.at.line, each.at.column, each.message);

@@ -198,7 +198,7 @@ struct SaConfig {
   std::vector<std::string> prefix_routes;  // each as parse_prefix_route() takes it
   PathChoice path_choice = PathChoice::Offset;
   unsigned path_margin = 50;
-  unsigned watch_mads_per_s = 20;
+  unsigned path_watch_mads_per_s = 100;
 
   friend bool operator==(const SaConfig&, const SaConfig&) = default;
 };

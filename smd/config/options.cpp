@@ -394,14 +394,15 @@ Options sa_options() {
                  "18 is 300 Gb/s, the last before HDR's"),
       sa("path_choice", &T::path_choice, choice({"offset", "rotate", "least-contended"}))
           .means("Which path between two ports with several LIDs (sm.lmc) is answered first: that "
-                 "of the first LIDs; one offset further with every question; or the one whose "
-                 "most contended link is least contended, as counters of switch ports say. The "
-                 "last is not tried on hardware"),
+                 "of the first LIDs; one offset further with every Get that names both GIDs; or "
+                 "the one whose most contended link is least contended, as counters of switch "
+                 "ports say. The last is not tried on hardware"),
       sa("path_margin", &T::path_margin, number(0, 10000, "hundredths"))
           .means("How much less contended a path beyond the first LIDs has to be to be answered "
                  "first; 100 is what a link counts that nothing waits for"),
-      sa("watch_mads_per_s", &T::watch_mads_per_s, number(1, 1000, "MADs per second"))
-          .means("How fast counters of switch ports are read where path_choice is least-contended"),
+      sa("path_watch_mads_per_s", &T::path_watch_mads_per_s, number(1, 1000, "MADs per second"))
+          .means("How many MADs a second read counters of switch ports where path_choice is "
+                 "least-contended, retries included; path_choice turns the readings off"),
   };
 }
 

@@ -155,7 +155,7 @@ Settings make_settings(const Config& config) {
   out.max_rate = u8(config.sa.max_rate);
   out.path_choice = config.sa.path_choice;
   out.path_margin = config.sa.path_margin;
-  out.watch_mads_per_s = config.sa.watch_mads_per_s;
+  out.path_watch_mads_per_s = config.sa.path_watch_mads_per_s;
   out.congestion = config.congestion;
   return out;
 }

@@ -96,9 +96,9 @@ struct Settings {
       prefix_routes;           // ports of routers by the prefixes that they lead to; 0: any
   std::uint8_t max_rate = 63;  // the highest code of a rate in path records
   PathChoice path_choice = PathChoice::Offset;
-  unsigned path_margin = 50;       // hundredths, see PathOrder
-  unsigned watch_mads_per_s = 20;  // of the load watch
-  SmKey sa_key;                    // of trusted requests; 0: the SM_Key of `election`
+  unsigned path_margin = 50;  // hundredths, see PathOrder
+  unsigned path_watch_mads_per_s = 100;
+  SmKey sa_key;  // of trusted requests; 0: the SM_Key of `election`
   cc::Options congestion;
 };
 

@@ -233,7 +233,7 @@ AdminContext Daemon::admin_context() {
           .congestion = [this]() -> const CcManager* {
             return opened_ ? &opened_->session->congestion() : nullptr;
           },
-          .watch = [this]() -> const LoadWatch* {
+          .watch = [this]() -> const PathWatch* {
             return opened_ ? &opened_->session->watch() : nullptr;
           },
           .replica = [this] { return replica_view(); },

@@ -24,7 +24,9 @@ Session::Session(Runtime& runtime,
       watch_(runtime,
              split_.performance(),
              path_order_,
-             [this] { return manager_.at_rest() && congestion_.at_rest(); }),
+             [this] {
+               return manager_.at_rest() && !manager_.is_light_sweeping() && congestion_.at_rest();
+             }),
       aliases_(manager_.client()),
       clients_(manager_.client()),
       groups_(group_parts(manager_)),

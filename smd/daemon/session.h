@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "smd/cc/cc_manager.h"
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"
 #include "smd/manager/subnet_manager.h"
@@ -54,7 +54,7 @@ class Session final : private RecordTables {
 
   [[nodiscard]] const CcManager& congestion() const { return congestion_; }
 
-  [[nodiscard]] const LoadWatch& watch() const { return watch_; }
+  [[nodiscard]] const PathWatch& watch() const { return watch_; }
 
   [[nodiscard]] const SessionCounters& counters() const { return counters_; }
 
@@ -87,7 +87,7 @@ class Session final : private RecordTables {
   Administration administration_;
   CcManager congestion_;
   SubnetManager manager_;
-  LoadWatch watch_;
+  PathWatch watch_;
   AliasWriter aliases_;
   ClientReregistration clients_;
   sa::GroupManager groups_;

@@ -102,6 +102,9 @@ class SubnetManager {
            multicast_.at_rest();
   }
 
+  /// Switches are asked whether anything has changed; what they say may be reason for a cycle.
+  [[nodiscard]] bool is_light_sweeping() const { return light_sweep_.has_value(); }
+
   /// Master, standby…, the other managers, and how they see us.
   [[nodiscard]] const Election& election() const { return election_; }
 

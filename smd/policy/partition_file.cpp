@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "smd/base/fault_list.h"
+
 namespace smd {
 namespace {
 
@@ -101,6 +103,7 @@ class Resolver {
       if (each.key && (*each.key & kPartitionBits) != 0) given_.insert(*each.key & kPartitionBits);
     }
     for (const Definition& each : definitions) add(each);
+    sort_by_place(faults_);
     if (!faults_.empty()) return tl::unexpected(std::move(faults_));
     return std::move(out_);
   }

@@ -82,6 +82,7 @@ class Reader {
       line_ = header_line_;
       fault({}, fmt::format("'{}' has no ':'; NAME=0x…: MEMBERS;", trim(header_)));
     }
+    sort_by_place(faults_);
     if (!faults_.empty()) return tl::unexpected(std::move(faults_));
     return std::move(definitions_);
   }

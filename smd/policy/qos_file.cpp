@@ -110,6 +110,7 @@ class Reader {
     if (section_ != Section::Top)
       fault(fmt::format("{} is not closed; end-{}", name_of(section_), name_of(section_)));
     resolve();
+    sort_by_place(values_.faults());
     if (!values_.faults().empty()) return tl::unexpected(std::move(values_.faults()));
     return std::move(out_);
   }

@@ -266,7 +266,7 @@ nlohmann::json status(const AdminContext& context) {
   out["receive_queue"] = receive_queue_json(context.transport()->receive_stats());
   if (const auto sa = context.sa ? context.sa() : std::nullopt)
     out["sa"] = administration_json(*sa);
-  if (const LoadWatch* watch = context.watch ? context.watch() : nullptr;
+  if (const PathWatch* watch = context.watch ? context.watch() : nullptr;
       watch != nullptr && watch->enabled())
     out["path_watch"] = path_watch_json(*watch, manager->active().current().get());
   out.update(engine_state_json(*manager));

@@ -27,7 +27,7 @@ struct AdminContext {
   /// May be empty, and may give nothing: then it is left out.
   std::function<std::optional<SaView>()> sa;
   std::function<const CcManager*()> congestion;
-  std::function<const LoadWatch*()> watch;
+  std::function<const PathWatch*()> watch;
   std::function<std::optional<ReplicaView>()> replica;
   std::function<std::vector<std::string>()> alarms;  // of the daemon itself
   DumpWriter* dumps = nullptr;                       // of those that are asked for

@@ -264,12 +264,18 @@ void add_administration_metrics(Exposition& out, const SaView& sa) {
 
 namespace {
 
-void add_path_watch(Exposition& out, const LoadWatch& watch) {
+void add_path_watch(Exposition& out, const PathWatch& watch) {
   if (!watch.enabled()) return;
   out.family(Counter, "smd_path_watch_rounds_total", "Readings of all switch ports that ended.");
   out.sample(static_cast<double>(watch.stats().rounds));
   out.family(Counter, "smd_path_watch_mads_total", "Requests for counters, retries included.");
   out.sample(static_cast<double>(watch.mads().sent));
+  out.family(Counter, "smd_path_watch_busy_total", "Answers of agents that were busy.");
+  out.sample(static_cast<double>(watch.stats().busy));
+  out.family(Counter,
+             "smd_path_watch_given_up_total",
+             "Requests that were under way when a cycle began, and were given up.");
+  out.sample(static_cast<double>(watch.stats().given_up));
   out.family(Counter,
              "smd_path_watch_skipped_total",
              "Ports of switches that did not answer, or have no counter of waits, round by round.");

@@ -8,7 +8,7 @@
 
 #include "smd/admin/exposition.h"
 #include "smd/cc/cc_manager.h"
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 #include "smd/mad/notice.h"
 #include "smd/manager/subnet_manager.h"
 #include "smd/replica/client.h"
@@ -71,7 +71,7 @@ struct SessionView {
   const SessionCounters& counters;
   SaView sa;
   const CcManager& congestion;
-  const LoadWatch& watch;
+  const PathWatch& watch;
 };
 
 }  // namespace smd

@@ -347,12 +347,14 @@ Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
   return out;
 }
 
-Json path_watch_json(const LoadWatch& watch, const ActiveSubnet* now) {
+Json path_watch_json(const PathWatch& watch, const ActiveSubnet* now) {
   constexpr std::size_t kMostLinks = 10;
   Json out = {{"rounds", watch.stats().rounds},
               {"ports", watch.ports()},
               {"readings", watch.stats().readings},
               {"skipped", watch.stats().skipped},
+              {"busy", watch.stats().busy},
+              {"given_up", watch.stats().given_up},
               {"mads", {{"sent", watch.mads().sent}, {"timeouts", watch.mads().timeouts}}},
               {"switches_without_counters", watch.without_counters()},
               {"contended_links", watch.order().contended().size()},

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "smd/cc/cc_manager.h"
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 #include "smd/manager/multicast_manager.h"
 #include "smd/subnet/active_subnet.h"
 
@@ -47,7 +47,7 @@ namespace smd {
 /// Agents that are as they should be are counted, the others named; hot ports, the most often seen
 /// first. `now`: null where nothing is in force.
 /// What the watch over switch ports knows, with the most contended links. `now` may be null.
-[[nodiscard]] nlohmann::json path_watch_json(const LoadWatch& watch, const ActiveSubnet* now);
+[[nodiscard]] nlohmann::json path_watch_json(const PathWatch& watch, const ActiveSubnet* now);
 
 [[nodiscard]] nlohmann::json congestion_json(const CcManager& cc_manager, const ActiveSubnet* now);
 

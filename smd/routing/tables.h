@@ -173,6 +173,10 @@ struct RoutingTables {
   LoadRecord load;
   std::shared_ptr<const TurnRecord> turns;  // null: to be found out
 
+  /// Of two sets of paths (EngineOptions::path_sets): the second one as its engine left it, which
+  /// has turns, loads and directions of its own.
+  std::shared_ptr<const RoutingTables> second_set;
+
   /// Switches that could not keep their place in the orientation of the request.
   std::vector<Guid> altered;
 

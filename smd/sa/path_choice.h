@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -10,8 +11,9 @@
 
 namespace smd {
 
-/// Offset: as LIDs ascend. Rotate: each question of a pair of ports begins one offset further.
-/// LeastContended: the one whose most contended link is least contended.
+/// Offset: as LIDs ascend. Rotate: each Get that names both GIDs of a pair of ports is answered one
+/// offset further; other requests as LIDs ascend. LeastContended: the one whose most contended link
+/// is least contended.
 enum class PathChoice : std::uint8_t { Offset, Rotate, LeastContended };
 
 namespace sa {
@@ -53,14 +55,24 @@ class PathOrder {
   /// Links above kNoContention.
   [[nodiscard]] const std::map<Link, std::uint32_t>& contended() const { return contended_; }
 
-  /// How often the pair has been asked about before. Pairs share counters, of which there are so
+  /// How often the pair has been dealt a path before. Pairs share counters, of which there are so
   /// many whatever clients ask.
   [[nodiscard]] std::uint32_t deal(Guid source, Guid target) {
-    const std::uint64_t pair = (source.value() * 0x9e3779b97f4a7c15ull) ^ target.value();
-    return dealt_[pair * 0xbf58476d1ce4e5b9ull >> 52]++;
+    return dealt_[counter_of(source, target)]++;
+  }
+
+  /// What deal() returned last; 0 where it was not called.
+  [[nodiscard]] std::uint32_t dealt_last(Guid source, Guid target) const {
+    const std::uint32_t dealt = dealt_[counter_of(source, target)];
+    return dealt == 0 ? 0 : dealt - 1;
   }
 
  private:
+  [[nodiscard]] static std::size_t counter_of(Guid source, Guid target) {
+    const std::uint64_t pair = (source.value() * 0x9e3779b97f4a7c15ull) ^ target.value();
+    return pair * 0xbf58476d1ce4e5b9ull >> 52;
+  }
+
   PathChoice choice_ = PathChoice::Offset;
   std::uint32_t margin_ = 0;
   std::map<Link, std::uint32_t> contended_;

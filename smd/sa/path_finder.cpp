@@ -55,6 +55,7 @@ namespace part = path_component;
 constexpr std::uint64_t kMulticastPrefix = 0xff;  // first byte of a multicast GID
 constexpr std::uint8_t kMostHops =
     255;  // routers on the way to another subnet, which we do not know
+constexpr std::uint32_t kLeadsNowhere = 1u << 31;
 constexpr std::uint8_t kNotTheFirst = 2;  // preference of paths beyond the matched pairs of LIDs
 
 Lid offset(Lid base, unsigned by) { return Lid{static_cast<std::uint16_t>(base.value() + by)}; }
@@ -136,12 +137,12 @@ std::optional<PathFacts> find_path(const SubnetView& view,
   const NodeIdx first = fabric.node_of[at];
   if (fabric.is_switch(first) && !routing.path_sls.empty())
     path.sl = routing.path_sls.sl(fabric.switch_of[first], destination);
-  while (at != target) {
+  for (std::size_t passed = 0; at != target; ++passed) {
     const NodeIdx node = fabric.node_of[at];
     const SwitchIdx sw = fabric.switch_of[node];
     if (sw == kNone<SwitchIdx>) return std::nullopt;
     if (node == fabric.node_of[target]) break;
-    if (narrowest.links > fabric.switch_count() + 1) return std::nullopt;
+    if (passed == fabric.switch_count()) return std::nullopt;
     const PortNum out = egress(routing, sw, destination);
     if (out.value() == 0 || out.value() > fabric.num_ports(node)) return std::nullopt;
     const PortIdx leaving = fabric.port_of(node, out);
@@ -266,10 +267,11 @@ void PathFinder::order_offsets(const Pair& pair, LidRange among) {
   if (order == nullptr || count < 2 || order->choice() == PathChoice::Offset) return;
   const Fabric& fabric = view_.fabric();
   if (order->choice() == PathChoice::Rotate) {
-    if (!names_both_ends()) return;
-    const std::uint32_t asked =
-        order->deal(fabric.port_guid[pair.source], fabric.port_guid[pair.target]);
-    for (unsigned i = 0; i < count; ++i) order_.push_back((i + asked) % count);
+    if (request_.rotation == Rotation::None) return;
+    const Guid source = fabric.port_guid[pair.source], to = fabric.port_guid[pair.target];
+    const std::uint32_t dealt = request_.rotation == Rotation::Next ? order->deal(source, to)
+                                                                    : order->dealt_last(source, to);
+    for (unsigned i = 0; i < count; ++i) order_.push_back((i + dealt) % count);
     return;
   }
   if (order->contended().empty()) return;
@@ -282,11 +284,11 @@ void PathFinder::order_offsets(const Pair& pair, LidRange among) {
   std::ranges::stable_sort(order_, {}, [&](unsigned i) { return costs[i]; });
 }
 
-/// The contention of the most contended link to this LID.
+/// The contention of the most contended link to this LID; more than any where nothing leads to it.
 std::uint32_t PathFinder::find_worst(const Pair& pair, Lid to) {
   ++compared_;
   egresses_.clear();
-  static_cast<void>(find_path(view_, pair.source, to, &egresses_));
+  if (!find_path(view_, pair.source, to, &egresses_)) return kLeadsNowhere;
   const Fabric& fabric = view_.fabric();
   const PathOrder& order = *request_.order;
   std::uint32_t worst = kNoContention;
@@ -295,12 +297,6 @@ std::uint32_t PathFinder::find_worst(const Pair& pair, Lid to) {
         worst,
         order.contention({fabric.node_guid[fabric.node_of[egress]], fabric.number_of(egress)}));
   return worst;
-}
-
-/// Whether it is one pair's question, and not a table that the pair is part of.
-bool PathFinder::names_both_ends() const {
-  return (request_.asks(part::kSgid) || request_.asks(part::kSlid)) &&
-         (request_.asks(part::kDgid) || request_.asks(part::kDlid));
 }
 
 /// What the site gives to packets of the partition.

@@ -75,8 +75,9 @@ struct PathFacts {
   unsigned links = 0;              // 0: the port itself
 };
 
-/// Nothing when the tables lead nowhere, or round in circles. Requires: `source` is an end port.
-/// `egresses`, if given, receives the ports by which the packet leaves a node.
+/// Nothing when the tables lead nowhere, or round in circles: a walk ends after as many switches as
+/// there are. Requires: `source` is an end port. `egresses`, if given, receives the ports by which
+/// the packet leaves a node.
 [[nodiscard]] std::optional<PathFacts> find_path(const SubnetView& view,
                                                  PortIdx source,
                                                  Lid destination,
@@ -97,10 +98,18 @@ struct PathFacts {
 
 // The paths between two ports that keep what a request asks for, as records.
 
+/// What a request has to do with paths that are dealt in turn (PathChoice::Rotate).
+enum class Rotation : std::uint8_t {
+  None,  // nothing
+  Next,  // it is dealt the next one
+  Last   // it asks which one was dealt last
+};
+
 /// What is asked of each path; ends aside.
 struct PathRequest {
   PathRecord wanted;
-  std::uint64_t mask = 0;                 // of path_component
+  std::uint64_t mask = 0;  // of path_component
+  Rotation rotation = Rotation::None;
   std::size_t paths_per_pair = SIZE_MAX;  // of ports
   PathOrder* order = nullptr;             // null: as LIDs ascend
 
@@ -145,7 +154,6 @@ class PathFinder {
 
   void order_offsets(const Pair& pair, LidRange among);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
-  [[nodiscard]] bool names_both_ends() const;
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);

@@ -103,8 +103,6 @@ std::size_t paths_per_pair(const PathRequest& request, Method method) {
   return request.asks(part::kNumbPath) ? request.wanted.numb_path : SIZE_MAX;
 }
 
-namespace part = path_component;
-
 TraceRecord describe(const SubnetView& view, NodeIdx node) {
   const NodeInfo& info = view.fabric().node_info[node];
   return {.gid_prefix = view.parts().subnet_prefix,
@@ -180,9 +178,16 @@ std::optional<std::uint8_t> choose_life_time(const Bound& bound, std::uint8_t pa
   return path;
 }
 
-Answer find_path_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+namespace {
+
+/// `rotation`: where the request names both GIDs.
+Answer find_paths(const SubnetView& view,
+                  const Query& query,
+                  const QueryLimits& limits,
+                  Rotation rotation) {
   PathRequest request{.wanted = *decode_path_record(query.data),
                       .mask = query.header.component_mask};
+  if (request.asks(part::kSgid | part::kDgid)) request.rotation = rotation;
   request.paths_per_pair = paths_per_pair(request, static_cast<Method>(query.header.mad.method));
   if (!query.off_loop) request.order = view.parts().path_order;
   const PathRecord& wanted = request.wanted;
@@ -209,6 +214,13 @@ Answer find_path_records(const SubnetView& view, const Query& query, const Query
     }
   }
   return finder.finish();
+}
+
+}  // namespace
+
+Answer find_path_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
+  const bool one = static_cast<Method>(query.header.mad.method) == Method::Get;
+  return find_paths(view, query, limits, one ? Rotation::Next : Rotation::None);
 }
 
 Result<TraceRecord> decode_trace_record(std::span<const std::byte> data) {
@@ -249,7 +261,7 @@ Answer find_trace(const SubnetView& view, const Query& query, const QueryLimits&
     return {.status = Status::InsufficientComponents};
   Query for_path = query;
   for_path.header.mad.method = static_cast<std::uint8_t>(Method::Get);  // one path
-  Answer paths = find_path_records(view, for_path, limits);
+  Answer paths = find_paths(view, for_path, limits, Rotation::Last);
   Answer answer{.status = paths.status, .offset = kTraceRecordSize / 8, .cost = paths.cost};
   if (paths.status != Status::Ok || paths.records.empty()) return answer;
   const PathRecord path = *decode_path_record(paths.records);

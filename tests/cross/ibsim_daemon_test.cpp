@@ -232,7 +232,7 @@ TEST_F(DaemonOnIbsim, KeepsItsConfigurationWhenTheNewOneIsBroken) {
 TEST_F(DaemonOnIbsim, AsksAgentsOfSwitchesForTheirCounters) {
   {
     std::ofstream file(config_, std::ios::app);
-    file << "[sa]\npath_choice = \"least-contended\"\nwatch_mads_per_s = 200\n";
+    file << "[sa]\npath_choice = \"least-contended\"\npath_watch_mads_per_s = 200\n";
   }
   ASSERT_EQ(::kill(smd_->pid(), SIGHUP), 0);
   nlohmann::json watch;

@@ -113,6 +113,32 @@ TEST(Metrics, NameHotPortsAndAgentsInTrouble) {
   EXPECT_EQ(page.sum("smd_congestion_hot_readings_total"), 1);
 }
 
+TEST(Metrics, SayWhatTheWatchOverPathsReads) {
+  Daily daily(false);
+  EXPECT_FALSE(daily.page().types.contains("smd_path_watch_ports")) << "it is off";
+  Settings settings = Daily::settings(false);
+  settings.path_choice = PathChoice::LeastContended;
+  settings.path_watch_mads_per_s = 1000;
+  std::uint32_t sw = 0;
+  while (daily.fabric.spec().nodes[sw].type != NodeType::Switch) ++sw;
+  daily.fabric.set_wait_counters(sw, sim::WaitCounters::Busy);
+  daily.session.manager().adopt(settings);
+  daily.session.manager().request_sweep("test");
+  daily.settle();
+  const PathWatch& watch = daily.session.watch();
+  ASSERT_TRUE(daily.run_until([&] { return watch.stats().rounds == 2; }, 60s));
+  const MetricPage page = daily.page();
+  // Links of switches: 16, both ends of those between switches, one of those to hosts.
+  EXPECT_EQ(page.sum("smd_path_watch_ports"), 24);
+  EXPECT_EQ(page.sum("smd_path_watch_rounds_total"), 2);
+  EXPECT_EQ(page.sum("smd_path_watch_busy_total"), 2 * 4) << "four times a round";
+  EXPECT_EQ(page.sum("smd_path_watch_skipped_total"), 2 * 4) << "its links";
+  EXPECT_EQ(page.sum("smd_path_watch_mads_total"), static_cast<double>(watch.mads().sent));
+  EXPECT_EQ(page.sum("smd_path_watch_mads_total"), 5 + 2 * (4 + 20)) << "5 say what they have";
+  EXPECT_EQ(page.sum("smd_path_watch_given_up_total"), 0);
+  EXPECT_EQ(page.sum("smd_path_watch_contended_links"), 0);
+}
+
 TEST(Metrics, HoldWhileNoDeviceIsOpen) {
   const MetricPage page = read_metric_page(print_metrics({.uptime = 1s}));
   EXPECT_EQ(page.trouble, "");

@@ -8,7 +8,7 @@
 
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/coupled_fabric.h"
-#include "smd/cc/load_watch.h"
+#include "smd/cc/path_watch.h"
 #include "smd/daemon/session.h"
 #include "smd/report/subnet_json.h"
 #include "smd/sa/path_finder.h"
@@ -42,7 +42,7 @@ Settings watching(PathChoice choice = PathChoice::LeastContended) {
   Settings settings = quiet_settings();
   settings.lids.lmc = 1;
   settings.path_choice = choice;
-  settings.watch_mads_per_s = kMads;
+  settings.path_watch_mads_per_s = kMads;
   settings.smp.timeout = 2ms;
   settings.smp.retries = 1;
   return settings;
@@ -69,6 +69,26 @@ class Watched : public SimulatedSubnet {
   }
 
   void adopt() { watch.adopt(manager.active().current(), manager.settings()); }
+
+  void adopt(unsigned mads_per_s) {
+    Settings settings = manager.settings();
+    settings.path_watch_mads_per_s = mads_per_s;
+    watch.adopt(manager.active().current(), settings);
+  }
+
+  [[nodiscard]] bool is_asking() const {
+    const GmpStats& mads = watch.mads();
+    return mads.sent > mads.answered + mads.timeouts + watch.stats().given_up;
+  }
+
+  /// Until a request is under way whose agent does not answer. Requires: there is one.
+  void run_into_silence() {
+    for (int i = 0; i < 1000 && !is_asking(); ++i) {
+      ASSERT_TRUE(run_until([this] { return is_asking(); }, 60s));
+      run_for(1ms);
+    }
+    ASSERT_TRUE(is_asking());
+  }
 
   void run_round() {
     const std::uint64_t before = watch.stats().rounds;
@@ -143,7 +163,7 @@ class Watched : public SimulatedSubnet {
 
   bool may_ask = true;
   sa::PathOrder order;
-  LoadWatch watch;
+  PathWatch watch;
 };
 
 constexpr const char* kFlows[][2] = {{"H1", "H3"}, {"H1", "H4"}, {"H2", "H3"}, {"H2", "H4"}};
@@ -270,21 +290,37 @@ class PathWatchCounters : public testing::Test {
   Watched subnet;
 };
 
-TEST_F(PathWatchCounters, FallByATenthARound) {
+TEST_F(PathWatchCounters, AreForgottenByHalfARound) {
   subnet.run_round();
   count(kWords, 500 * kWords / 1000);
   subnet.run_round();
   EXPECT_EQ(contention(), 150u);
-  for (const std::uint32_t then : {140u, 130u, 120u, 110u, 100u, 100u}) {
+  for (const std::uint32_t then : {125u, 112u, 102u, 100u, 100u}) {
     subnet.run_round();
     EXPECT_EQ(contention(), then);
   }
   count(kWords, 200 * kWords / 1000);
   subnet.run_round();
   EXPECT_EQ(contention(), 120u);
-  count(0, 100 * kWords);
+  count(kWords, 100 * kWords);
   subnet.run_round();
-  EXPECT_EQ(contention(), 100 * kNoContention) << "nothing is sent, and something waits";
+  EXPECT_EQ(contention(), 100 * kNoContention);
+  for (int i = 0; i < 11; ++i) subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention) << "the worst there is";
+}
+
+TEST_F(PathWatchCounters, OfALinkThatCarriesNextToNothingSayThatItIsFree) {
+  subnet.run_round();
+  subnet.run_round();
+  count(0, 1);
+  subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention);
+  count(kWords / 4, 100 * kWords);  // 8 Mb/s
+  subnet.run_round();
+  EXPECT_EQ(contention(), kNoContention);
+  count(kWords * 3 / 8, kWords * 3 / 8);  // 12 Mb/s
+  subnet.run_round();
+  EXPECT_EQ(contention(), 200u);
 }
 
 TEST_F(PathWatchCounters, ThatStayAtTheirEndSayNothing) {
@@ -295,10 +331,10 @@ TEST_F(PathWatchCounters, ThatStayAtTheirEndSayNothing) {
   EXPECT_EQ(contention(), 150u) << "32 bits will do";
   count(kWords, 0xffffffff);
   subnet.run_round();
-  EXPECT_EQ(contention(), 140u) << "nobody knows how long it waited";
+  EXPECT_EQ(contention(), 125u) << "nobody knows how long it waited";
   count(kWords, 500 * kWords / 1000);
   subnet.run_round();
-  EXPECT_EQ(contention(), 130u);
+  EXPECT_EQ(contention(), 112u);
 }
 
 TEST_F(PathWatchCounters, ThatAreNotThereAreNotAskedFor) {
@@ -323,9 +359,9 @@ TEST_F(PathWatchCounters, OfASilentAgentAreSkippedForARound) {
   count(kWords, 500 * kWords / 1000, "S4");
   const std::uint64_t skipped = subnet.watch.stats().skipped;
   subnet.run_round();
-  EXPECT_EQ(contention(), 140u) << "nobody knows";
+  EXPECT_EQ(contention(), 125u) << "nobody knows";
   EXPECT_EQ(contention("S4"), 150u) << "others are read";
-  EXPECT_EQ(subnet.watch.mads().timeouts, 1u) << "it is asked once a round";
+  EXPECT_EQ(subnet.watch.mads().timeouts, 2u) << "one port of it, with one retry";
   EXPECT_EQ(subnet.watch.stats().skipped - skipped, 4u);
   subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Wide);
   subnet.run_round();
@@ -350,7 +386,7 @@ TEST_F(PathWatchCounters, OfASwitchThatVanishesAreForgotten) {
   EXPECT_EQ(contention(), kNoContention);
   subnet.run_round();
   subnet.run_round();
-  EXPECT_LE(contention("S4"), 140u) << "the round goes on";
+  EXPECT_LE(contention("S4"), 125u) << "the round goes on";
   EXPECT_EQ(subnet.ask("H1", "H3"), 0u);
 
   subnet.fabric.set_node(subnet.node("S3"), true);
@@ -364,11 +400,70 @@ TEST_F(PathWatchCounters, OfASwitchThatVanishesAreForgotten) {
   EXPECT_EQ(contention(), 130u);
 }
 
+TEST_F(PathWatchCounters, OfABusyAgentAreAskedForAgainLater) {
+  subnet.run_round();
+  count(kWords, 500 * kWords / 1000);
+  subnet.run_round();
+  const PathWatchStats before = subnet.watch.stats();
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Busy);
+  count(kWords, 900 * kWords / 1000);
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.watch.stats().busy > before.busy; }, 60s));
+  subnet.run_for(900ms);
+  EXPECT_EQ(subnet.watch.stats().readings - before.readings, subnet.watch.ports() - 4)
+      << "others are read";
+  EXPECT_EQ(subnet.watch.stats().busy, before.busy + 1) << "it is left alone for a second";
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Wide);
+  subnet.run_round();
+  EXPECT_EQ(contention(), 190u) << "in the same round";
+  EXPECT_EQ(subnet.watch.stats().rounds, before.rounds + 1);
+  EXPECT_EQ(subnet.watch.stats().skipped, before.skipped);
+  EXPECT_EQ(subnet.watch.mads().timeouts, 0u);
+}
+
+TEST_F(PathWatchCounters, OfAnAgentThatIsAlwaysBusyDoNotHoldUpTheRound) {
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Busy);
+  subnet.run_round();
+  EXPECT_EQ(subnet.watch.stats().busy, 4u) << "once, and three times more";
+  EXPECT_EQ(subnet.watch.stats().skipped, 4u) << "its links";
+  EXPECT_EQ(subnet.watch.without_counters(), 0u) << "that is not said";
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Wide);
+  subnet.run_round();
+  count(kWords, 500 * kWords / 1000);
+  subnet.run_round();
+  EXPECT_EQ(contention(), 150u);
+  EXPECT_EQ(subnet.watch.stats().skipped, 4u);
+}
+
+TEST_F(PathWatchCounters, OfARequestThatACycleCutsOffAreAskedForAfterIt) {
+  subnet.run_round();
+  const PathWatchStats before = subnet.watch.stats();
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Silent);
+  const GmpStats& mads = subnet.watch.mads();
+  subnet.run_into_silence();
+  subnet.may_ask = false;
+  const std::uint64_t sent = mads.sent;
+  subnet.run_for(1s);
+  EXPECT_EQ(mads.sent, sent) << "no retry";
+  EXPECT_EQ(subnet.watch.stats().given_up, before.given_up + 1);
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Wide);
+  subnet.may_ask = true;
+  subnet.run_round();
+  EXPECT_EQ(subnet.watch.stats().skipped, before.skipped) << "it was not silent";
+  EXPECT_EQ(subnet.watch.stats().readings - before.readings, subnet.watch.ports());
+}
+
 TEST_F(PathWatchCounters, AreAskedForAtTheRateThatIsSetAndNotDuringACycle) {
+  subnet.adopt(10);
   const std::uint64_t before = subnet.watch.mads().sent;
   subnet.run_for(10s);
-  EXPECT_LE(subnet.watch.mads().sent - before, 10 * kMads);
-  EXPECT_GE(subnet.watch.mads().sent - before, 10 * kMads * 9 / 10);
+  EXPECT_LE(subnet.watch.mads().sent - before, 100u);
+  EXPECT_GE(subnet.watch.mads().sent - before, 90u);
+  for (const char* const sw : {"S1", "S2", "S3", "S4", "S5", "S6"})
+    subnet.fabric.set_wait_counters(subnet.node(sw), WaitCounters::Silent);
+  const std::uint64_t unanswered = subnet.watch.mads().sent;
+  subnet.run_for(10s);
+  EXPECT_LE(subnet.watch.mads().sent - unanswered, 100u) << "retries included";
+  EXPECT_GT(subnet.watch.mads().timeouts, 20u);
   subnet.may_ask = false;
   const std::uint64_t then = subnet.watch.mads().sent;
   subnet.run_for(10s);
@@ -382,23 +477,123 @@ TEST_F(PathWatchCounters, AreAskedForAtTheRateThatIsSetAndNotDuringACycle) {
   EXPECT_TRUE(subnet.order.contended().empty());
 }
 
+TEST_F(PathWatchCounters, AreAskedOfAgentsInTurn) {
+  constexpr auto kPause = 50ms;
+  std::vector<std::uint32_t> asked;
+  std::map<std::uint32_t, TimePoint> last;
+  subnet.run_round();
+  subnet.adopt(1000);
+  subnet.fabric.before_performance([&](std::uint32_t node) {
+    const TimePoint now = subnet.runtime.now();
+    if (const auto at = last.find(node); at != last.end()) {
+      EXPECT_GE(now - at->second, kPause - 1ms);
+    }
+    last[node] = now;
+    asked.push_back(node);
+  });
+  const std::uint64_t rounds = subnet.watch.stats().rounds;
+  subnet.run_round();
+  ASSERT_EQ(asked.size(), subnet.watch.ports());
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(std::ranges::count(std::span(asked).subspan(i / 6 * 6, 6), asked[i]), 1) << i;
+  subnet.run_for(10s);
+  EXPECT_LE(subnet.watch.stats().rounds - rounds, 11u) << "one a second is enough";
+  subnet.fabric.before_performance({});
+}
+
+/// Of a session: tells of what it sends, on the way.
+class Overheard final : public Transport {
+ public:
+  explicit Overheard(Transport& below) : below_(below) {}
+
+  [[nodiscard]] LocalPort local_port() const override { return below_.local_port(); }
+
+  Result<void> send(const MadPacket& packet) override {
+    if (on_send) on_send(packet);
+    return below_.send(packet);
+  }
+
+  void set_handlers(Receive receive, Lost lost) override {
+    below_.set_handlers(std::move(receive), std::move(lost));
+  }
+
+  Result<void> set_is_sm(bool is_sm) override { return below_.set_is_sm(is_sm); }
+
+  std::function<void(const MadPacket&)> on_send;
+
+ private:
+  Transport& below_;
+};
+
+TEST(PathWatch, SendsNothingWhileASweepOrACycleRuns) {
+  TimedFabric on(Watched::spec());
+  sim::SimTransport port(on.fabric, on.fabric.spec().sm_node, PortNum{1});
+  Overheard transport(port);
+  StateStore store;
+  Settings settings = watching();
+  settings.sweep_interval = 1s;
+  settings.smp.timeout = 200ms;
+  Session session(on.runtime, transport, settings, SaConfig{}, store, {});
+  unsigned meanwhile = 0, otherwise = 0, of_sweeps = 0;
+  transport.on_send = [&](const MadPacket& packet) {
+    const bool sweeping = session.manager().is_light_sweeping();
+    const bool of_watch =
+        packet.mad[1] == std::byte{static_cast<std::uint8_t>(MgmtClass::Performance)};
+    if (of_watch) ++(sweeping || !session.manager().at_rest() ? meanwhile : otherwise);
+    if (!of_watch && sweeping) ++of_sweeps;
+  };
+  session.start();
+  on.run_for(10s);
+  // A request is under way all the time, and sweeps wait for a switch that is silent as well.
+  for (const char* const sw : {"S1", "S2", "S3", "S4", "S5", "S6"})
+    on.fabric.set_wait_counters(on.node(sw), WaitCounters::Silent);
+  on.fabric.set_silent(on.node("S4"), true);
+  on.run_for(5s);
+  const std::uint64_t cycles = session.manager().cycles();
+  for (int i = 0; i < 10; ++i) {
+    on.fabric.set_link(on.node("H6"), PortNum{1}, i % 2 == 1);
+    on.run_for(3s);
+  }
+  EXPECT_EQ(meanwhile, 0u);
+  EXPECT_GT(otherwise, 100u);
+  EXPECT_GE(session.manager().cycles(), cycles + 10);
+  EXPECT_GT(of_sweeps, 100u);
+  EXPECT_GT(session.watch().stats().given_up, 10u);
+}
+
 TEST(Contention, IsWhatALinkTakesAgainstWhatItNeeds) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  const auto measured = [](LoadSample before, LoadSample now) {
+  const auto measured = [](LinkSample before, LinkSample now) {
+    now.at = before.at + 1s;
     return measure_contention(before, now);
   };
-  EXPECT_EQ(measured({0, 0, kMost}, {1000, 0, kMost}), 100u);
+  EXPECT_EQ(measured({0, 0, kMost}, {kWords, 0, kMost}), 100u);
   EXPECT_EQ(measured({0, 0, kMost}, {0, 0, kMost}), 100u) << "idle";
-  EXPECT_EQ(measured({5, 5, kMost}, {1005, 1005, kMost}), 200u);
-  EXPECT_EQ(measured({0, 0, kMost}, {1, kMost - 1, kMost}), 10000u) << "and no more";
+  EXPECT_EQ(measured({5, 5, kMost}, {kWords + 5, kWords + 5, kMost}), 200u);
+  EXPECT_EQ(measured({0, 0, kMost}, {kWords, kMost - 1, kMost}), 10000u) << "and no more";
   EXPECT_EQ(measured({10, 10, kMost}, {5, 20, kMost}), std::nullopt) << "somebody has reset it";
   EXPECT_EQ(measured({10, 10, kMost}, {20, 5, kMost}), std::nullopt);
   EXPECT_EQ(measured({0, 0, 100}, {100, 1, 100}), std::nullopt) << "it stays at its end";
   EXPECT_EQ(measured({0, 0, 100}, {1, 1, 200}), std::nullopt) << "another counter";
-  EXPECT_EQ(settle_contention(150, 120u), 140u);
+  EXPECT_EQ(settle_contention(150, 120u), 125u);
   EXPECT_EQ(settle_contention(150, 180u), 180u);
   EXPECT_EQ(settle_contention(105, std::nullopt), 100u);
   EXPECT_EQ(settle_contention(100, 100u), 100u);
+  EXPECT_EQ(settle_contention(10000, 100u), 5050u);
+}
+
+TEST(Contention, IsNoneBelowTenMegabits) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  constexpr std::uint64_t kFloor = 312500;  // words of 32 bits a second
+  const auto measured = [](std::uint64_t words, std::uint64_t waits, Duration time) {
+    return measure_contention({0, 0, kMost}, {words, waits, kMost, TimePoint{} + time});
+  };
+  EXPECT_EQ(measured(kFloor, kFloor, 1s), 200u);
+  EXPECT_EQ(measured(kFloor - 1, kFloor, 1s), 100u);
+  EXPECT_EQ(measured(kFloor - 1, kFloor - 1, 999ms), 200u) << "by the time that passed";
+  EXPECT_EQ(measured(kFloor, kFloor, 60s), 100u);
+  EXPECT_EQ(measured(0, 1, 1s), 100u) << "one tick";
+  EXPECT_EQ(measured(0, 1, 0s), 100u);
 }
 
 }  // namespace path_watch_test

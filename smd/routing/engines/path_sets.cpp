@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/nue/turn_record.h"
 
 namespace smd {
 namespace {
@@ -177,9 +176,7 @@ RoutingTables join(const Fabric& fabric,
       others->vls == 1 ? std::string("VL 1") : fmt::format("VLs 1 to {}", others->vls)));
   for (const std::string& note : others->notes)
     out.notes.push_back(std::string(kNoteOfOthers) + note);
-  TurnRecord record{.graph = SwitchGraph{fabric}};
-  record.second_set = std::make_shared<const RoutingTables>(std::move(*others));
-  out.turns = std::make_shared<const TurnRecord>(std::move(record));
+  out.second_set = std::make_shared<const RoutingTables>(std::move(*others));
   return out;
 }
 
@@ -213,8 +210,7 @@ InForce split_first(const PreviousRoutes& all, std::span<const Lid> absent) {
 /// The second set as its engine left it, if it is known and was written on switches like these.
 const RoutingTables* find_second_set(const PreviousRoutes& all) {
   const RoutingTables& joined = *all.routing;
-  const RoutingTables* const kept =
-      joined.turns == nullptr ? nullptr : joined.turns->second_set.get();
+  const RoutingTables* const kept = joined.second_set.get();
   const bool fits = kept != nullptr && kept->lft.switches() == joined.lft.switches() &&
                     kept->lft.top() >= joined.lft.top() &&
                     (kept->sl_to_vl.empty() || kept->sl_to_vl.fits(*all.fabric)) &&

@@ -116,10 +116,6 @@ struct TurnRecord {
   std::vector<TargetLid> served;
   std::vector<Layer> layers;
   std::vector<std::uint64_t> paths;  // by channel, by the demand of their LIDs
-
-  /// Of two sets of paths (EngineOptions::path_sets): the second one as its engine left it, which
-  /// has turns, loads and directions of its own. All the rest is then empty.
-  std::shared_ptr<const RoutingTables> second_set;
 };
 
 }  // namespace smd

@@ -294,6 +294,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Range{"qos.vl_high_limit", 0, 255},
                     Range{"sa.groups", 1, 10000000},
                     Range{"sa.groups_per_port", 1, 10000000},
+                    Range{"sa.path_margin", 0, 10000},
+                    Range{"sa.path_watch_mads_per_s", 1, 1000},
                     Range{"sa.transfer_mib", 1, 10000000},
                     Range{"sa.transfer_mib_per_port", 1, 10000000}));
 
@@ -460,6 +462,15 @@ TEST(Config, EveryFaultIsReportedInTheOrderOfTheFile) {
                           "smd.toml:4:7: sm.lmc is 9; a number from 0 to 7",
                           "smd.toml:5:12: sm.priority is 16; a number from 0 to 15",
                           "smd.toml:6:1: unknown key sm.mude; the nearest known one is sm.mode"));
+}
+
+TEST(Config, FaultsOfALineAreReportedFromItsLeft) {
+  // As the table has them: lmc, mude, priority.
+  EXPECT_THAT(faults_of("sm = { priority = 16, mude = 1, lmc = 9 }\nsa = { groups = 0 }\n"),
+              ElementsAre("smd.toml:1:19: sm.priority is 16; a number from 0 to 15",
+                          "smd.toml:1:23: unknown key sm.mude; the nearest known one is sm.mode",
+                          "smd.toml:1:39: sm.lmc is 9; a number from 0 to 7",
+                          HasSubstr("smd.toml:2:17: sa.groups is 0")));
 }
 
 TEST(Config, OneFaultAndNothingIsApplied) {

@@ -148,7 +148,7 @@ constexpr Option kOthers[] = {
     {"[sa]\npath_choice = \"least-contended\"\n",
      [](S s) { return s.path_choice == PathChoice::LeastContended; }},
     {"[sa]\npath_margin = 7\n", [](S s) { return s.path_margin == 7; }},
-    {"[sa]\nwatch_mads_per_s = 7\n", [](S s) { return s.watch_mads_per_s == 7; }},
+    {"[sa]\npath_watch_mads_per_s = 7\n", [](S s) { return s.path_watch_mads_per_s == 7; }},
     {"[sa]\nprefix_routes = [\"0xfec0000000000007 0x10\", \"* 0x11\"]\n",
      [](S s) {
        return s.prefix_routes ==

@@ -261,6 +261,16 @@ INSTANTIATE_TEST_SUITE_P(
               "qos-level-name: defualt\nend-qos-match-rule\nend-qos-match-rules",
               "q.conf:5: no qos-level is called 'defualt'; the nearest is default"}));
 
+// Names are looked up when all are known: after the lines below them were read.
+TEST(QosFaultsOfAFile, AreInItsOrder) {
+  EXPECT_THAT(faults_of("qos-ulps\ndefault: 0\nend-qos-ulps\nqos-match-rules\nqos-match-rule\n"
+                        "qos-level-name: gold\nend-qos-match-rule\nend-qos-match-rules\n"
+                        "port-groups\nport-group\nport: 7\nname: a\nend-port-group\n"
+                        "end-port-groups\n"),
+              ElementsAre(HasSubstr("q.conf:5: no qos-level is called 'gold'"),
+                          HasSubstr("q.conf:11:1: no keyword 'port' in port-group")));
+}
+
 class Levels : public testing::Test {
  protected:
   Levels() {

@@ -116,6 +116,9 @@ TEST_P(PathSets, AreUpDownAndShortestOnVlsOfTheirOwn) {
   const RoutingTables tables = compute(engine, g.fabric, g.lids, two_sets());
   ASSERT_EQ(tables.engine, std::string("updn+") + engine);
   expect_two_sets(g.fabric, g.lids, tables, true);
+  ASSERT_NE(tables.second_set, nullptr);
+  EXPECT_EQ(tables.second_set->engine, engine);
+  EXPECT_EQ(tables.turns, nullptr) << "turns of which set";
 
   const LidMap first = only_offset(g.fabric, g.lids, 0);
   const RoutingTables up_down = compute("updn", g.fabric, first, {.max_vls = 8});
@@ -246,6 +249,7 @@ TEST(PathSetsTogether, WithoutFurtherLidsAreUpDown) {
   const Generated g = generated("torus:dims=4.4,hosts=1");
   const RoutingTables tables = compute("itb-vl", g.fabric, g.lids, two_sets());
   EXPECT_EQ(tables.vls, 1u);
+  EXPECT_EQ(tables.second_set, nullptr);
   EXPECT_TRUE(check_routes(g.fabric, g.lids, tables).ok());
   EXPECT_THAT(tables.notes, Contains(HasSubstr("every port has one LID")));
 }
