@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "smd/sa/path_choice.h"
-#include "smd/sa/path_query.h"
+#include "smd/sa/path_finder.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
