@@ -55,12 +55,10 @@ Server::Server(Runtime& runtime, Transport& transport, ServerLimits limits)
     : runtime_(runtime), transport_(transport), limits_(limits) {
   transport_.set_handlers([this](const MadPacket& packet) { receive(packet); },
                           [](const Error&) {});
-  transport_.set_respond(
-      [paths = paths_](const MadPacket& packet) { return paths->respond(packet); });
 }
 
 Server::~Server() {
-  transport_.set_respond(nullptr);
+  transport_.set_responder({});
   paths_->adopt(nullptr);
   transport_.set_handlers([](const MadPacket&) {}, [](const Error&) {});
 }
@@ -82,6 +80,13 @@ void Server::decide_off_loop() {
                         (view_->parts().path_order == nullptr ||
                          view_->parts().path_order->choice() == PathChoice::Offset);
   paths_->adopt(off_loop ? view_ : nullptr);
+  if (std::exchange(answers_off_loop_, off_loop) == off_loop) return;
+  transport_.set_responder(off_loop
+                               ? Transport::Responder{PathResponder::may_answer,
+                                                      [paths = paths_](const MadPacket& packet) {
+                                                        return paths->answer(packet);
+                                                      }}
+                               : Transport::Responder{});
 }
 
 ServerStats Server::stats() const {
@@ -90,6 +95,7 @@ ServerStats Server::stats() const {
   stats.requests += beside;
   stats.answered += beside;
   stats.records += beside;
+  stats.send_errors += transport_.receive_stats().answers_not_sent;
   if (beside != 0)
     stats.by_attribute[{static_cast<std::uint16_t>(RecordId::PathRecord), Status::Ok}] += beside;
   return stats;

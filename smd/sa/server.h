@@ -2,8 +2,9 @@
 // from the last view that was adopted, and keeps the segmented transfers going.
 //
 // Ports wait in queues of their own and are served in turn, a few requests each turn of the loop:
-// whoever floods waits behind himself. Everything that a port can make us keep has a limit, however
-// many queue pairs and LIDs it asks from, and so has what all of them keep together.
+// whoever floods waits behind himself. Most PathRecords never come here (path_responder.h).
+// Everything that a port can make us keep has a limit, however many queue pairs and LIDs it asks
+// from, and so has what all of them keep together.
 #pragma once
 
 #include <cstdint>
@@ -220,6 +221,7 @@ class Server {
   TimePoint next_turn_;  // not before
   Timer turn_;
   Timer tick_;
+  bool answers_off_loop_ = false;
   bool turn_armed_ = false;
   bool tick_armed_ = false;
 };

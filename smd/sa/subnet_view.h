@@ -44,7 +44,7 @@ struct ViewParts {
   std::shared_ptr<const SlToVlMaps> rows{};           // SL-to-VL rows that routes need; may be null
   const HeldTables* held = nullptr;  // what ports were asked for: grows, on the loop; may be null
   std::shared_ptr<const QosRules> qos_rules{};  // null: no rules
-  PathOrder* path_order = nullptr;  // counts Gets, on the loop; null: as LIDs ascend
+  PathOrder* path_order = nullptr;              // counts Gets, on the loop; null: as LIDs ascend
 
   std::optional<std::uint8_t> multicast_sl{};  // of multicast packets alone
 

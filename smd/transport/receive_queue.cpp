@@ -1,6 +1,5 @@
 #include "smd/transport/receive_queue.h"
 
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -50,6 +49,25 @@ void WaitingMads::take(std::size_t most, std::vector<MadPacket>& out) {
     out.push_back(waiting_.front());
     waiting_.pop_front();
   }
+}
+
+bool RequestQueue::put(const MadPacket& packet) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!waiting_.add(packet, limits_)) return false;
+  }
+  wake_.notify_one();
+  return true;
+}
+
+bool RequestQueue::take(std::size_t most,
+                        std::vector<MadPacket>& out,
+                        const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, stop, [this] { return !waiting_.empty(); });
+  if (stop.stop_requested()) return false;
+  waiting_.take(most, out);
+  return true;
 }
 
 struct ReceiveQueue::State : std::enable_shared_from_this<State> {

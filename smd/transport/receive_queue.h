@@ -8,13 +8,16 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "smd/runtime/runtime.h"
@@ -44,6 +47,26 @@ class WaitingMads {
  private:
   std::deque<MadPacket> waiting_;
   std::map<Lid, std::size_t> by_source_;  // of those that wait
+};
+
+/// Requests on the way to the thread that answers beside the loop.
+class RequestQueue {
+ public:
+  explicit RequestQueue(const ReceiveLimits& limits) : limits_(limits) {}
+
+  /// False: no room. On any thread.
+  [[nodiscard]] bool put(const MadPacket& packet);
+
+  /// Waits for some and appends the first `most`; false once stop was requested.
+  [[nodiscard]] bool take(std::size_t most,
+                          std::vector<MadPacket>& out,
+                          const std::stop_token& stop);
+
+ private:
+  const ReceiveLimits limits_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  WaitingMads waiting_;
 };
 
 class ReceiveQueue {

@@ -47,6 +47,7 @@ inline constexpr std::size_t kMadKinds = 4;
 
 struct ReceiveStats {
   std::array<std::uint64_t, kMadKinds> dropped{};  // by kind: found no room
+  std::uint64_t answers_not_sent = 0;              // of the Responder
 
   [[nodiscard]] std::uint64_t dropped_of(MadKind kind) const {
     return dropped[static_cast<std::size_t>(kind)];
@@ -60,8 +61,15 @@ class Transport {
   using Receive = std::function<void(const MadPacket&)>;
   using Lost = std::function<void(Error)>;
 
-  /// The answer to a request of a client, or nothing where the loop is to have the request.
-  using Respond = std::function<std::optional<MadPacket>(const MadPacket&)>;
+  /// Answers requests of clients beside the event loop. Called by one thread each; an empty one
+  /// answers nothing.
+  struct Responder {
+    /// Whether answer() may have one: a look at a few bytes.
+    std::function<bool(const MadPacket&)> may_answer;
+
+    /// Nothing: the loop is to have the request.
+    std::function<std::optional<MadPacket>(const MadPacket&)> answer;
+  };
 
   virtual ~Transport() = default;
 
@@ -87,10 +95,9 @@ class Transport {
   /// more.
   virtual void set_handlers(Receive receive, Lost lost) = 0;
 
-  /// Asked about requests (MadKind::Request), on one thread that is not the loop's, before the loop
-  /// gets them; null: no longer. A last call may be under way when this returns. Transports without
-  /// threads never ask.
-  virtual void set_respond(Respond) {}
+  /// From now on; a last call of the former one may be under way when this returns. Transports
+  /// without threads never ask.
+  virtual void set_responder(Responder) {}
 
   /// Shows or hides the port's IsSM capability, which sends requests for the SM to us.
   virtual Result<void> set_is_sm(bool is_sm) = 0;
@@ -148,7 +155,7 @@ class ClassSplit {
       lost_ = std::move(lost);
     }
 
-    void set_respond(Respond respond) override { below_.set_respond(std::move(respond)); }
+    void set_responder(Responder responder) override { below_.set_responder(std::move(responder)); }
 
     Result<void> set_is_sm(bool is_sm) override { return below_.set_is_sm(is_sm); }
 

@@ -6,17 +6,14 @@
 #include <infiniband/umad.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <initializer_list>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -43,6 +40,9 @@ constexpr int kKernelTimeoutMs = 5000;
 
 // MADs that are put into the queue in one piece.
 constexpr std::size_t kBatch = 256;
+
+// Answers in a row, towards ibsim: libumad2sim reads nothing while a send waits.
+constexpr std::size_t kAnswersAtOnce = 16;
 
 // Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
 constexpr int kErrorsUntilLost = 3;
@@ -95,37 +95,6 @@ struct Handlers {
   bool closed = false;
 };
 
-/// Requests on the way to the thread that answers what can be answered at once.
-class RequestQueue {
- public:
-  /// Those that find no room are appended to `rest`.
-  void put(std::span<const MadPacket> packets, std::vector<MadPacket>& rest) {
-    {
-      const std::lock_guard lock(mutex_);
-      for (const MadPacket& packet : packets) {
-        if (!waiting_.add(packet, kLimits)) rest.push_back(packet);
-      }
-    }
-    wake_.notify_one();
-  }
-
-  /// Waits for some; false: stop was requested.
-  [[nodiscard]] bool take(std::vector<MadPacket>& out, const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    if (!wake_.wait(lock, stop, [this] { return !waiting_.empty(); })) return false;
-    waiting_.take(kBatch, out);
-    return true;
-  }
-
- private:
-  static constexpr const ReceiveLimits& kLimits =
-      ReceiveQueue::kLimits[static_cast<std::size_t>(MadKind::Request)];
-
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  WaitingMads waiting_;
-};
-
 /// A management device that is open, the agents on it and the thread that reads it.
 struct UmadDevice {
   int fd = -1;
@@ -159,7 +128,11 @@ class UmadTransport final : public Transport {
   /// A SMI of its own is one of planes, where LIDs are not routed for SMPs.
   [[nodiscard]] bool routes_smps_by_lid() const override { return !ports_.split(); }
 
-  [[nodiscard]] ReceiveStats receive_stats() const override { return queue_.stats(); }
+  [[nodiscard]] ReceiveStats receive_stats() const override {
+    ReceiveStats stats = queue_.stats();
+    stats.answers_not_sent = answers_not_sent_;
+    return stats;
+  }
 
   Result<void> send(const MadPacket& packet) override;
 
@@ -168,9 +141,10 @@ class UmadTransport final : public Transport {
     handlers_->lost = std::move(lost);
   }
 
-  void set_respond(Respond respond) override {
-    const std::lock_guard lock(respond_mutex_);
-    respond_ = respond ? std::make_shared<const Respond>(std::move(respond)) : nullptr;
+  void set_responder(Responder responder) override {
+    const std::lock_guard lock(responder_mutex_);
+    responder_ =
+        responder.answer ? std::make_shared<const Responder>(std::move(responder)) : nullptr;
   }
 
   Result<void> set_is_sm(bool is_sm) override;
@@ -186,9 +160,9 @@ class UmadTransport final : public Transport {
                              std::initializer_list<Method> methods);
   void start_receiving(UmadDevice& device, const UmadPort& port);
   void receive_loop(const UmadDevice& device, const UmadPort& port, const std::stop_token& stop);
-  void hand_over(std::vector<MadPacket>& batch);
-  void respond_loop(const std::stop_token& stop);
-  [[nodiscard]] std::shared_ptr<const Respond> respond();
+  [[nodiscard]] bool waits_for_answer(const MadPacket& packet);
+  void answer_loop(const std::stop_token& stop);
+  [[nodiscard]] std::shared_ptr<const Responder> responder();
   Result<void> send_from(UmadBuffer& buffer, const MadPacket& packet);
   void report_loss(const UmadPort& port, int error_number);
 
@@ -206,10 +180,11 @@ class UmadTransport final : public Transport {
   UmadBuffer send_buffer_;
   std::shared_ptr<Handlers> handlers_ = std::make_shared<Handlers>();
   ReceiveQueue queue_;
-  RequestQueue requests_;
-  std::mutex respond_mutex_;
-  std::shared_ptr<const Respond> respond_;  // null: all requests are the loop's
-  std::jthread responder_;                  // stopped by hand, after those that give to it
+  RequestQueue requests_{ReceiveQueue::kLimits[static_cast<std::size_t>(MadKind::Request)]};
+  std::mutex responder_mutex_;
+  std::shared_ptr<const Responder> responder_;  // null: all requests are the loop's
+  std::atomic<std::uint64_t> answers_not_sent_ = 0;
+  std::jthread answering_;  // stopped by hand, after those that give to it
 };
 
 UmadTransport::~UmadTransport() {
@@ -218,8 +193,8 @@ UmadTransport::~UmadTransport() {
   for (UmadDevice* device : {&smi_, &gsi_}) {
     if (device->receiver.joinable()) device->receiver.join();
   }
-  responder_.request_stop();
-  if (responder_.joinable()) responder_.join();
+  answering_.request_stop();
+  if (answering_.joinable()) answering_.join();
   if (issm_fd_ >= 0) close(issm_fd_);
   // libumad2sim's own receiving thread writes into what closing frees; it cleans up at exit.
   for (const UmadDevice* device : {&smi_, &gsi_}) {
@@ -269,7 +244,7 @@ Result<void> UmadTransport::open() {
   directed_agent_ = *directed;
   lid_agent_ = *lid;
   administration_agent_ = *administration;
-  responder_ = std::jthread([this](const std::stop_token& stop) { respond_loop(stop); });
+  answering_ = std::jthread([this](const std::stop_token& stop) { answer_loop(stop); });
   start_receiving(smi_, ports_.smi);
   if (ports_.split()) start_receiving(gsi_, ports_.gsi);
   return {};
@@ -390,10 +365,14 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (batch.size() == kBatch) hand_over(batch);
+      if (waits_for_answer(packet)) batch.pop_back();
+      if (batch.size() < kBatch) continue;
+      queue_.put(batch);
+      batch.clear();
       continue;
     }
-    hand_over(batch);
+    if (!batch.empty()) queue_.put(batch);
+    batch.clear();
     if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
@@ -402,39 +381,32 @@ void UmadTransport::receive_loop(const UmadDevice& device,
   }
 }
 
-/// Leaves it empty. Requests go past the thread that answers, all else to the loop.
-void UmadTransport::hand_over(std::vector<MadPacket>& batch) {
-  if (batch.empty()) return;
-  if (respond()) {
-    const auto others = std::ranges::stable_partition(
-        batch, [](const MadPacket& packet) { return kind_of(packet.mad) != MadKind::Request; });
-    const std::vector<MadPacket> requests(others.begin(), others.end());
-    batch.erase(others.begin(), others.end());
-    if (!requests.empty()) requests_.put(requests, batch);
-  }
-  if (!batch.empty()) queue_.put(batch);
-  batch.clear();
+/// Whether the thread that answers has it now; else it is the loop's, as what finds no room is.
+bool UmadTransport::waits_for_answer(const MadPacket& packet) {
+  const std::shared_ptr<const Responder> responder = this->responder();
+  return responder && responder->may_answer(packet) && requests_.put(packet);
 }
 
-std::shared_ptr<const Transport::Respond> UmadTransport::respond() {
-  const std::lock_guard lock(respond_mutex_);
-  return respond_;
+std::shared_ptr<const Transport::Responder> UmadTransport::responder() {
+  const std::lock_guard lock(responder_mutex_);
+  return responder_;
 }
 
-/// What is not answered here, or could not be sent, goes on to the loop.
-void UmadTransport::respond_loop(const std::stop_token& stop) {
+/// What does not go out is like what gets lost: clients ask again.
+void UmadTransport::answer_loop(const std::stop_token& stop) {
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
-  std::vector<MadPacket> rest;
-  while (requests_.take(batch, stop)) {
-    const std::shared_ptr<const Respond> respond = this->respond();
+  while (requests_.take(smi_.simulated ? kAnswersAtOnce : kBatch, batch, stop)) {
     for (const MadPacket& packet : batch) {
-      const std::optional<MadPacket> answer = respond ? (*respond)(packet) : std::nullopt;
-      if (!answer || !send_from(buffer, *answer)) rest.push_back(packet);
+      const std::shared_ptr<const Responder> responder = this->responder();
+      const std::optional<MadPacket> answer = responder ? responder->answer(packet) : std::nullopt;
+      if (!answer) {
+        queue_.put({&packet, 1});
+      } else if (!send_from(buffer, *answer)) {
+        ++answers_not_sent_;
+      }
     }
-    if (!rest.empty()) queue_.put(rest);
     batch.clear();
-    rest.clear();
   }
 }
 

@@ -30,7 +30,7 @@ class FakeTransport final : public Transport {
     lost_ = std::move(lost);
   }
 
-  void set_respond(Respond asked) override { respond = std::move(asked); }
+  void set_responder(Responder given) override { responder = std::move(given); }
 
   Result<void> set_is_sm(bool) override { return {}; }
 
@@ -52,7 +52,7 @@ class FakeTransport final : public Transport {
   unsigned room = 4096;
   std::function<Result<void>()> on_attempt;  // fails the send when it returns an error
   std::function<void(const MadPacket&)> on_sent;
-  Respond respond;  // as set
+  Responder responder;
 
  private:
   Receive receive_;
