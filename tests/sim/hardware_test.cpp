@@ -176,14 +176,14 @@ Settings keyed(unsigned priority, MKey key, std::uint16_t lease_s) {
 
 TEST_F(ExtendedSpeeds, AreAskedForAndSetWhereMKeysOfAnotherManagerAreReplacedAndKeptAlive) {
   all[0].start(keyed(5, MKey{0xabc}, 0));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
+  ASSERT_TRUE(all.settle()) << all.find_fault();
   all[0].kill();
   expect_extended("bring-up");
 
   sets = 0;
   all[1].start(keyed(5, MKey{0xdef}, 4));
-  ASSERT_TRUE(settle(all)) << all.find_fault();
-  for (const std::string& name : {"sw-0-0", "sw-1-1"})
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  for (const char* const name : {"sw-0-0", "sw-1-1"})
     EXPECT_EQ(all.fabric.port_info(all.node(name), PortNum{0}).m_key, MKey{0xdef}) << name;
   EXPECT_EQ(all.fabric.port_info(all.node("host-00003"), PortNum{1}).m_key, MKey{0xdef});
   EXPECT_GT(sets, 0u);
