@@ -388,8 +388,12 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
     }
   }
   for (const auto& [seed, point] : result.saturation) {
-    out += fmt::format(
-        "seed {}: stable up to load {:.4f}, accepted {:.4f}", seed, point.load, point.accepted);
+    out += point.load == 0 && point.ended_early_at
+               ? fmt::format("seed {}: no load is known to be stable", seed)
+               : fmt::format("seed {}: stable up to load {:.4f}, accepted {:.4f}",
+                             seed,
+                             point.load,
+                             point.accepted);
     if (point.ended_early_at) {
       out += fmt::format("; the run at load {:.4f} ended early, and the search with it",
                          *point.ended_early_at);

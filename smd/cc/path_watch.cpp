@@ -19,12 +19,9 @@ constexpr double kFloor = 10e6 / 32;  // words of 4 bytes a second: 10 Mb/s
 constexpr Duration kAgentPause = std::chrono::milliseconds(50);
 constexpr Duration kBusyPause = std::chrono::seconds(1);
 constexpr unsigned kMostBusy = 3;  // times in a round
+constexpr unsigned kMostGivenUp =
+    8;  // likewise: sweeps may follow each other sooner than it answers
 constexpr Duration kShortestRound = std::chrono::seconds(1);
-
-/// ClassPortInfo of performance management, IBA 16.1.3.1.
-constexpr std::uint16_t kExtendedWidth = 1u << 9;       // CapabilityMask
-constexpr std::uint16_t kHasXmitWait = 1u << 12;        // of PortCounters
-constexpr std::uint32_t kAdditionalExtended = 1u << 1;  // CapabilityMask2, behind RespTimeValue
 
 bool is_ok(const MadBytes& answer) { return decode_mad_header(answer)->status == 0; }
 
@@ -179,8 +176,10 @@ void PathWatch::give_up() {
   client_.stop();
   ++stats_.given_up;
   const Guid node = *std::exchange(asked_, std::nullopt);
-  if (const auto at = agents_.find(node); at != agents_.end())
-    line_up(node, at->second, Duration{0});
+  const auto at = agents_.find(node);
+  if (at == agents_.end()) return;
+  if (++at->second.given_up > kMostGivenUp) return skip_rest(node, at->second);
+  line_up(node, at->second, Duration{0});
 }
 
 void PathWatch::begin_round() {
@@ -188,6 +187,7 @@ void PathWatch::begin_round() {
   for (auto& [guid, agent] : agents_) {
     agent.at.reset();
     agent.busy = 0;
+    agent.given_up = 0;
     agent.done = false;
   }
   turns_.clear();
@@ -280,10 +280,11 @@ bool PathWatch::read_agent(Agent& agent, const MadBytes& answer) const {
   ByteReader in(data_of(answer));
   in.skip(2);  // versions
   const std::uint16_t mask = in.u16();
-  const std::uint32_t mask2 = in.u32() >> 5;
-  if ((mask & kExtendedWidth) != 0 && (mask2 & kAdditionalExtended) != 0) {
+  const std::uint32_t mask2 = in.u32() >> perf_capability::kRespTimeBits;
+  if ((mask & perf_capability::kExtendedWidth) != 0 &&
+      (mask2 & perf_capability::kAdditionalExtended) != 0) {
     agent.counters = Counters::Extended;
-  } else if ((mask & kHasXmitWait) != 0) {
+  } else if ((mask & perf_capability::kHasXmitWait) != 0) {
     agent.counters = Counters::Short;
   }
   return true;

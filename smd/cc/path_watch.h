@@ -100,6 +100,7 @@ class PathWatch {
     // In this round.
     std::optional<PortNum> at;  // the last port that was read, or cannot be
     unsigned busy = 0;          // answers
+    unsigned given_up = 0;      // requests
     bool done = false;
   };
 

@@ -315,12 +315,14 @@ Parsed<std::vector<std::pair<Guid, std::string>>> parse_node_name_map(std::strin
     std::string_view behind;
     if (end != std::string_view::npos)
       behind = rest[end] == '#' ? rest.substr(end) : trim(rest.substr(end + 1));
-    if (!guid || *guid == 0 || remark || end == std::string_view::npos || end == 0 ||
+    const bool unnamed = end == 0 && rest.front() == '"';
+    if (!guid || *guid == 0 || remark || end == std::string_view::npos || unnamed ||
         !(behind.empty() || behind.front() == '#')) {
       return faults.add(line,
                         column_of(whole, trim(whole)),
                         "no node and its name, such as 0x0002c90300000001 \"leaf 7\"");
     }
+    if (end == 0) return;  // the remark began with the name: the node keeps its own description
     if (!names.emplace(Guid{*guid}, std::string(rest.substr(0, end))).second)
       faults.add(line,
                  column_of(whole, word),

@@ -39,7 +39,8 @@ std::string find_unusable(const Config& running, const Config& fresh, const Conf
   if (const auto broken = find_broken_rules(fresh); !broken.empty())
     return "with what the command line says: " + broken.front().why;
   if (const auto broken = find_broken_rules(in_force); !broken.empty())
-    return "with what stays as it is until a restart: " + broken.front().why;
+    return "with what stays as it is until a restart: " + broken.front().why +
+           "; restart smd for the new one";
   for (const std::string& engine : fresh.sm.engine) {
     if (find_engine(engine) == nullptr) return fmt::format("no engine is called '{}'", engine);
   }
@@ -377,7 +378,7 @@ void Daemon::share_options() {
   }
   const MKeySources keys = make_settings(options_.config).m_keys;
   if (!keys.empty()) {
-    text += "sm.m_key_file =";
+    text += "sm.m_key or sm.m_key_file =";
     for (const MKeySource& each : keys) text += each.seed.empty() ? " key" : " seed";
     text += '\n';
   }

@@ -276,9 +276,10 @@ void add_path_watch(Exposition& out, const PathWatch& watch) {
              "smd_path_watch_given_up_total",
              "Requests that were under way when a cycle began, and were given up.");
   out.sample(static_cast<double>(watch.stats().given_up));
-  out.family(Counter,
-             "smd_path_watch_skipped_total",
-             "Ports of switches that did not answer, or have no counter of waits, round by round.");
+  out.family(
+      Counter,
+      "smd_path_watch_skipped_total",
+      "Ports that could not be read (silent, busy, refused, no counter of waits), each round.");
   out.sample(static_cast<double>(watch.stats().skipped));
   out.family(Gauge, "smd_path_watch_ports", "Switch ports of a round.");
   out.sample(static_cast<double>(watch.ports()));

@@ -205,7 +205,7 @@ PathFinder::PathFinder(const SubnetView& view,
     : view_(view), request_(request), limits_(limits) {}
 
 Answer PathFinder::finish() {
-  if (walked_ > limits_.paths) return {.status = Status::NoResources, .cost = walked_ + compared_};
+  if (exhausted()) return {.status = Status::NoResources, .cost = walked_ + compared_};
   return {.offset = kPathRecordSize / 8,
           .records = std::move(records_),
           .cost = walked_ + compared_ + 1};
@@ -230,7 +230,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   const auto is_allowed = [&](unsigned bits) { return !has_bits || is_in(level->path_bits, bits); };
   std::size_t found = 0;
   const auto add = [&](unsigned s, unsigned t, std::uint8_t preference) {
-    if (found == request_.paths_per_pair || walked_ > limits_.paths) return;
+    if (found == request_.paths_per_pair || exhausted()) return;
     if (!is_allowed(s) || (by_target && !is_allowed(t))) return;
     ++walked_;
     const LidMap& lids = view_.lids();
@@ -238,7 +238,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       ++found;
   };
   const LidRange both{std::max(sources.begin, targets.begin), std::min(sources.end, targets.end)};
-  order_offsets(pair, both);
+  order_offsets(pair, both, is_allowed);
   for (const unsigned i : order_) add(i, i, 0);
   for (unsigned i = both.begin; order_.empty() && i < both.end; ++i) add(i, i, 0);
   for (unsigned s = sources.begin; s < sources.end && found < request_.paths_per_pair; ++s) {
@@ -246,7 +246,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       if (s != t) add(s, t, kNotTheFirst);
     }
   }
-  return walked_ <= limits_.paths;
+  return !exhausted();
 }
 
 PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
@@ -259,7 +259,8 @@ PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
 /// Into `order_`; nothing where they come as they ascend. Of paths that cost the same the first
 /// comes first, so where the first LIDs' path costs no more than any other can, the others are not
 /// walked.
-void PathFinder::order_offsets(const Pair& pair, LidRange among) {
+template <class IsAllowed>
+void PathFinder::order_offsets(const Pair& pair, LidRange among, IsAllowed is_allowed) {
   order_.clear();
   PathOrder* const order = request_.order;
   // Where there are several they begin with the first.
@@ -271,7 +272,10 @@ void PathFinder::order_offsets(const Pair& pair, LidRange among) {
     const Guid source = fabric.port_guid[pair.source], to = fabric.port_guid[pair.target];
     const std::uint32_t dealt = request_.rotation == Rotation::Next ? order->deal(source, to)
                                                                     : order->dealt_last(source, to);
-    for (unsigned i = 0; i < count; ++i) order_.push_back((i + dealt) % count);
+    for (unsigned i = 0; i < count; ++i) {
+      if (is_allowed(i)) order_.push_back(i);
+    }
+    if (!order_.empty()) std::ranges::rotate(order_, order_.begin() + dealt % order_.size());
     return;
   }
   if (order->contended().empty()) return;
@@ -279,7 +283,8 @@ void PathFinder::order_offsets(const Pair& pair, LidRange among) {
   std::array<std::uint32_t, kMostLids> costs{};
   costs[0] = find_worst(pair, to);
   if (costs[0] <= kNoContention + order->margin()) return;
-  for (unsigned i = 1; i < count; ++i) costs[i] = find_worst(pair, offset(to, i)) + order->margin();
+  for (unsigned i = 1; i < count && !exhausted(); ++i)
+    costs[i] = find_worst(pair, offset(to, i)) + order->margin();
   for (unsigned i = 0; i < count; ++i) order_.push_back(i);
   std::ranges::stable_sort(order_, {}, [&](unsigned i) { return costs[i]; });
 }

@@ -152,8 +152,11 @@ class PathFinder {
   /// Of the one LID that was asked for, or of all.
   [[nodiscard]] LidRange find_offsets(PortIdx port, Lid only) const;
 
-  void order_offsets(const Pair& pair, LidRange among);
+  template <class IsAllowed>
+  void order_offsets(const Pair& pair, LidRange among, IsAllowed is_allowed);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
+
+  [[nodiscard]] bool exhausted() const { return walked_ + compared_ > limits_.paths; }
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);

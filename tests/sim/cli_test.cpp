@@ -145,8 +145,6 @@ TEST(DryRun, DumpsWhatItDidAndTheFabricLoadsAgain) {
   EXPECT_EQ(smd({"dry-run", "--fabric", dump + "/fabric.net"}).exit_code, 0);
 }
 
-std::string read_text(const std::string& path);
-
 TEST(DryRun, SaysWhatCongestionControlWouldBeSetTo) {
   const Written config("smd.toml",
                        "[congestion]\nenabled = true\ncc_sw_cong_setting_threshold = 5\n");

@@ -538,7 +538,8 @@ TEST_F(HttpTlsTest, ACertificateOfTheAuthorityIsWantedWhereOneIsNamed) {
 }
 
 /// Early data is what a request can be recorded in and sent again. It takes a key of an earlier
-/// connection: the server gives none out, and takes no data under any other.
+/// connection: the server gives none out (NoConnectionIsTakenUpAgain), and takes no data under any
+/// other, as here.
 TEST_F(HttpTlsTest, NoRequestComesWithTheFirstFlight) {
   listen_for_bodies(options());
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),

@@ -57,7 +57,9 @@ TEST(NodeNameMap, ANameEndsAtARemarkAsForOtherReaders) {
   const auto names = parse_node_name_map("0x1 \"rack #3\"\n0x2 \"rack 4\" # \"4\"\n", "names");
   ASSERT_TRUE(names) << print_fault(names.error().front());
   EXPECT_EQ(*names, (Names{{Guid{1}, "rack "}, {Guid{2}, "rack 4"}}));
-  EXPECT_FALSE(parse_node_name_map("0x1 \"#3\"\n", "names")) << "nothing is left of it";
+  const auto nothing_left = parse_node_name_map("0x1 \"#3\"\n0x2 \"leaf\"\n", "names");
+  ASSERT_TRUE(nothing_left) << print_fault(nothing_left.error().front());
+  EXPECT_EQ(*nothing_left, (Names{{Guid{2}, "leaf"}}));
 }
 
 TEST(NodeNameMap, EveryOtherLineIsAFault) {

@@ -58,7 +58,8 @@ TEST(SaturationPart, OfARunThatWasFullSaysSo) {
   EXPECT_EQ(found["ended_early_at"], 1);
   EXPECT_EQ(found["runs"], 1);
   EXPECT_EQ(found["load"], 0);
-  EXPECT_THAT(part.lines, HasSubstr("the run at load 1.0000 ended early"));
+  EXPECT_THAT(part.lines,
+              HasSubstr("no load is known to be stable; the run at load 1.0000 ended early"));
 }
 
 TEST(SaturationPart, OfARunThatWasInterruptedSaysSo) {
