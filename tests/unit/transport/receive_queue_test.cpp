@@ -184,5 +184,50 @@ TEST(ReceiveQueueOfTwoThreads, LosesNoAnswerAndAccountsForEveryTrap) {
   EXPECT_EQ(traps + queue.stats().dropped_of(MadKind::Trap), kAnswers * kTrapsEach);
 }
 
+constexpr ReceiveLimits kFew{.waiting = 3, .of_one_source = 2, .per_turn = 0};
+
+TEST(RequestQueue, HoldsABoundedShareOfEverySourceInTheOrderOfArrival) {
+  RequestQueue queue(kFew);
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 2)));
+  EXPECT_FALSE(queue.put(mad_of(Method::Get, Lid{1}, 3))) << "two of one source";
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{2}, 4)));
+  EXPECT_FALSE(queue.put(mad_of(Method::Get, Lid{3}, 5))) << "three of all";
+  std::vector<MadPacket> taken;
+  ASSERT_TRUE(queue.take(2, taken, {}));
+  ASSERT_TRUE(queue.take(2, taken, {}));
+  std::vector<std::uint64_t> ids;
+  for (const MadPacket& each : taken) ids.push_back(id_of(each));
+  EXPECT_THAT(ids, ElementsAre(1, 2, 4));
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 6))) << "there is room again";
+}
+
+TEST(RequestQueue, WakesWhoWaitsForARequestAndForTheEnd) {
+  RequestQueue queue(kFew);
+  std::vector<MadPacket> taken;
+  bool ended = false;
+  std::jthread waiting([&](const std::stop_token& stop) {
+    while (queue.take(1, taken, stop)) {
+    }
+    ended = true;
+  });
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
+  while (!queue.put(mad_of(Method::Get, Lid{1}, 2)) || !queue.put(mad_of(Method::Get, Lid{1}, 3))) {
+  }
+  waiting.request_stop();
+  waiting.join();
+  EXPECT_TRUE(ended);
+}
+
+TEST(RequestQueue, WhatWaitsWhenItEndsIsLeft) {
+  RequestQueue queue(kFew);
+  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
+  std::stop_source stop;
+  stop.request_stop();
+  std::vector<MadPacket> taken;
+  EXPECT_FALSE(queue.take(1, taken, stop.get_token()));
+  EXPECT_THAT(taken, SizeIs(0));
+}
+
 }  // namespace
 }  // namespace smd
