@@ -146,7 +146,7 @@ OpensmAnswer ask_opensm(const Fabric& fabric,
       end = Clock::now() + limit;
     }
     if (opensm.process().poll()) {
-      answer.why = "opensm ended: " + last_error(read_text(folder.path() / "opensm.log"));
+      answer.why = "opensm ended: " + last_error(test::read_text(folder.path() / "opensm.log"));
       return answer;
     }
     if (Clock::now() > end) {
@@ -157,12 +157,12 @@ OpensmAnswer ask_opensm(const Fabric& fabric,
     std::this_thread::sleep_for(20ms);
   }
   const ProbeLine& line = lines[1];
-  const std::string log = read_text(folder.path() / "opensm.log");
+  const std::string log = test::read_text(folder.path() / "opensm.log");
   answer.ms = line.ms;
   if (line.fate != "routed") {
     answer.kind = Kind::Failed;
     std::this_thread::sleep_for(kToSayWhy);
-    answer.why = last_error(read_text(folder.path() / "opensm.log"));
+    answer.why = last_error(test::read_text(folder.path() / "opensm.log"));
     return answer;
   }
   answer.lanes_needed = read_number(log, "Lanes needed:");

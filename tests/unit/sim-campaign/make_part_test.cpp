@@ -10,14 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Seven hosts send to one: their sources fill up beyond a seventh of full rate.
+/// Seven hosts send to one: their sources fill up beyond a seventh of full rate, once buffers have.
 constexpr const char* kText = R"([fabric]
 name = "fat-tree:k=4,levels=2"
 [traffic]
 pattern = "incast"
 [measure]
-warm_up_us = 5
-interval_us = 2
+warm_up_us = 100
+interval_us = 5
 least_intervals = 5
 most_intervals = 20
 saturation = true

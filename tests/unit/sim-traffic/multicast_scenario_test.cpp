@@ -15,6 +15,9 @@
 namespace smd::sim {
 namespace multicast_scenario_test {
 
+using test::fault_of_text;
+using test::prepare_text;
+
 using testing::HasSubstr;
 
 std::string scenario(const std::string& algorithm, const std::string& rest = "") {

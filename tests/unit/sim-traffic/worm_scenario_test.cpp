@@ -10,6 +10,9 @@
 namespace smd::sim {
 namespace worm_scenario_test {
 
+using test::fault_of_text;
+using test::prepare_text;
+
 using testing::HasSubstr;
 using testing::StartsWith;
 
