@@ -154,7 +154,7 @@ std::vector<PointResult> run_exchange(const std::string& kind,
 // Of a broadcast the root alone has packets that wait, and its process tells the other; of an
 // exchange of all with all both are full at once.
 TEST(FullPartitions, EndAnExchangeInEveryProcessAlike) {
-  for (const char* kind : {"binomial-broadcast", "all-to-all"}) {
+  for (const char* kind : {"binomial-broadcast", "all-to-all-exchange"}) {
     const PointResult threads = run_exchange(kind, 60, false)[0];
     EXPECT_EQ(threads.steady.state, RunState::Full) << kind;
     EXPECT_FALSE(threads.complete) << kind;
