@@ -378,7 +378,7 @@ void Daemon::share_options() {
   }
   const MKeySources keys = make_settings(options_.config).m_keys;
   if (!keys.empty()) {
-    text += "sm.m_key or sm.m_key_file =";
+    text += "sm.m_key =";
     for (const MKeySource& each : keys) text += each.seed.empty() ? " key" : " seed";
     text += '\n';
   }

@@ -64,7 +64,8 @@ TEST_F(InstanceConfig, WithoutOneIsThatOfTheFile) {
   const Finished done = check({"-c", file(), "--print"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("\nlisten = \"127.0.0.1:9684\"  # " + file() + ":4\n"));
-  EXPECT_THAT(done.out, Not(HasSubstr("nstance")));
+  EXPECT_THAT(done.out, Not(HasSubstr("Instance")));
+  EXPECT_THAT(done.out, Not(HasSubstr("--instance")));
 }
 
 /// With an /etc of its own: /etc/smd/rail-1.toml is the file of rail-1 alone.
