@@ -50,12 +50,11 @@ std::optional<std::uint32_t> measure_contention(const LinkSample& before, const 
   const std::uint64_t data = now.data - before.data;
   const std::uint64_t wait = now.wait - before.wait;
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
-  if (wait == 0 || data == 0 || static_cast<double>(data) < kFloor * seconds)
-    return sa::kNoContention;
-  // As parts of a whole, so that no product exceeds 64 bits.
-  if (wait / 100 >= data) return kMostContended;
-  const double times = 1.0 + static_cast<double>(wait) / static_cast<double>(data);
-  return std::min(kMostContended, static_cast<std::uint32_t>(sa::kNoContention * times + 0.5));
+  const double carried = std::max(static_cast<double>(data), kFloor * seconds);
+  if (wait == 0 || carried == 0) return sa::kNoContention;
+  const double times = 1 + static_cast<double>(wait) / carried;
+  return static_cast<std::uint32_t>(
+      std::min<double>(kMostContended, sa::kNoContention * times + 0.5));
 }
 
 std::uint32_t settle_contention(std::uint32_t before, std::optional<std::uint32_t> now) {

@@ -35,8 +35,9 @@ struct LinkSample {
 };
 
 /// In hundredths: the time until all was sent against the time that sending took, with a tick as
-/// long as 4 bytes take. At most 100 times as long. A link that carried less than 10 Mb/s is free,
-/// whatever waited: few packets say little, and a tick beside no data would be endless contention.
+/// long as 4 bytes take. At most 100 times as long. What carried less is taken for 10 Mb/s, else a
+/// tick beside no data would be endless contention; a link whose other end takes nothing still
+/// shows.
 /// Nothing where a counter has reached its end, or begun anew.
 [[nodiscard]] std::optional<std::uint32_t> measure_contention(const LinkSample& before,
                                                               const LinkSample& now);

@@ -582,16 +582,18 @@ TEST(Contention, IsWhatALinkTakesAgainstWhatItNeeds) {
   EXPECT_EQ(settle_contention(10000, 100u), 5050u);
 }
 
-TEST(Contention, IsNoneBelowTenMegabits) {
+TEST(Contention, IsAgainstTenMegabitsAtLeast) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   constexpr std::uint64_t kFloor = 312500;  // words of 32 bits a second
   const auto measured = [](std::uint64_t words, std::uint64_t waits, Duration time) {
     return measure_contention({0, 0, kMost}, {words, waits, kMost, TimePoint{} + time});
   };
   EXPECT_EQ(measured(kFloor, kFloor, 1s), 200u);
-  EXPECT_EQ(measured(kFloor - 1, kFloor, 1s), 100u);
-  EXPECT_EQ(measured(kFloor - 1, kFloor - 1, 999ms), 200u) << "by the time that passed";
-  EXPECT_EQ(measured(kFloor, kFloor, 60s), 100u);
+  EXPECT_EQ(measured(kFloor / 2, kFloor, 1s), 200u) << "not 300";
+  EXPECT_EQ(measured(kFloor, kFloor, 10s), 110u) << "by the time that passed";
+  constexpr std::uint64_t kTicks = 3'125'000'000;  // of 100 Gb/s in a second
+  EXPECT_EQ(measured(0, kTicks, 1s), 10000u) << "nothing gets through";
+  EXPECT_EQ(measured(0, kTicks / 10000, 1s), 200u) << "all that there was waited a little";
   EXPECT_EQ(measured(0, 1, 1s), 100u) << "one tick";
   EXPECT_EQ(measured(0, 1, 0s), 100u);
 }
