@@ -51,13 +51,14 @@ void WaitingMads::take(std::size_t most, std::vector<MadPacket>& out) {
   }
 }
 
-bool RequestQueue::put(const MadPacket& packet) {
+void RequestQueue::put(std::span<const MadPacket> packets, std::vector<MadPacket>& rest) {
   {
     const std::lock_guard lock(mutex_);
-    if (!waiting_.add(packet, limits_)) return false;
+    for (const MadPacket& packet : packets) {
+      if (!waiting_.add(packet, limits_)) rest.push_back(packet);
+    }
   }
   wake_.notify_one();
-  return true;
 }
 
 bool RequestQueue::take(std::size_t most,

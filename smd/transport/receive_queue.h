@@ -54,8 +54,8 @@ class RequestQueue {
  public:
   explicit RequestQueue(const ReceiveLimits& limits) : limits_(limits) {}
 
-  /// False: no room. On any thread.
-  [[nodiscard]] bool put(const MadPacket& packet);
+  /// Those that find no room are appended to `rest`. On any thread.
+  void put(std::span<const MadPacket> packets, std::vector<MadPacket>& rest);
 
   /// Waits for some and appends the first `most`; false once stop was requested.
   [[nodiscard]] bool take(std::size_t most,

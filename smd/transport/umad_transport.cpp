@@ -6,6 +6,7 @@
 #include <infiniband/umad.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -41,7 +42,8 @@ constexpr int kKernelTimeoutMs = 5000;
 // MADs that are put into the queue in one piece.
 constexpr std::size_t kBatch = 256;
 
-// Answers in a row, towards ibsim: libumad2sim reads nothing while a send waits.
+// Answers in a row. Few: libumad2sim reads nothing while a send waits, and a responder that has
+// gone is asked no more after so many.
 constexpr std::size_t kAnswersAtOnce = 16;
 
 // Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
@@ -160,7 +162,7 @@ class UmadTransport final : public Transport {
                              std::initializer_list<Method> methods);
   void start_receiving(UmadDevice& device, const UmadPort& port);
   void receive_loop(const UmadDevice& device, const UmadPort& port, const std::stop_token& stop);
-  [[nodiscard]] bool waits_for_answer(const MadPacket& packet);
+  void hand_over(std::vector<MadPacket>& batch);
   void answer_loop(const std::stop_token& stop);
   [[nodiscard]] std::shared_ptr<const Responder> responder();
   Result<void> send_from(UmadBuffer& buffer, const MadPacket& packet);
@@ -365,14 +367,10 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (waits_for_answer(packet)) batch.pop_back();
-      if (batch.size() < kBatch) continue;
-      queue_.put(batch);
-      batch.clear();
+      if (batch.size() == kBatch) hand_over(batch);
       continue;
     }
-    if (!batch.empty()) queue_.put(batch);
-    batch.clear();
+    if (!batch.empty()) hand_over(batch);
     if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
@@ -381,10 +379,20 @@ void UmadTransport::receive_loop(const UmadDevice& device,
   }
 }
 
-/// Whether the thread that answers has it now; else it is the loop's, as what finds no room is.
-bool UmadTransport::waits_for_answer(const MadPacket& packet) {
-  const std::shared_ptr<const Responder> responder = this->responder();
-  return responder && responder->may_answer(packet) && requests_.put(packet);
+/// Leaves it empty: what may be answered at once to the thread that answers, all else, and what
+/// finds no room there, to the loop.
+void UmadTransport::hand_over(std::vector<MadPacket>& batch) {
+  if (const std::shared_ptr<const Responder> responder = this->responder()) {
+    const auto requests = std::ranges::stable_partition(
+        batch, [&](const MadPacket& packet) { return !responder->may_answer(packet); });
+    if (!requests.empty()) {
+      const std::vector<MadPacket> asked(requests.begin(), requests.end());
+      batch.erase(requests.begin(), requests.end());
+      requests_.put(asked, batch);
+    }
+  }
+  if (!batch.empty()) queue_.put(batch);
+  batch.clear();
 }
 
 std::shared_ptr<const Transport::Responder> UmadTransport::responder() {
@@ -396,9 +404,9 @@ std::shared_ptr<const Transport::Responder> UmadTransport::responder() {
 void UmadTransport::answer_loop(const std::stop_token& stop) {
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
-  while (requests_.take(smi_.simulated ? kAnswersAtOnce : kBatch, batch, stop)) {
+  while (requests_.take(kAnswersAtOnce, batch, stop)) {
+    const std::shared_ptr<const Responder> responder = this->responder();
     for (const MadPacket& packet : batch) {
-      const std::shared_ptr<const Responder> responder = this->responder();
       const std::optional<MadPacket> answer = responder ? responder->answer(packet) : std::nullopt;
       if (!answer) {
         queue_.put({&packet, 1});

@@ -186,23 +186,32 @@ TEST(ReceiveQueueOfTwoThreads, LosesNoAnswerAndAccountsForEveryTrap) {
 
 constexpr ReceiveLimits kFew{.waiting = 3, .of_one_source = 2, .per_turn = 0};
 
+std::vector<std::uint64_t> ids_of(const std::vector<MadPacket>& packets) {
+  std::vector<std::uint64_t> ids;
+  for (const MadPacket& each : packets) ids.push_back(id_of(each));
+  return ids;
+}
+
 TEST(RequestQueue, HoldsABoundedShareOfEverySourceInTheOrderOfArrival) {
   RequestQueue queue(kFew);
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 2)));
-  EXPECT_FALSE(queue.put(mad_of(Method::Get, Lid{1}, 3))) << "two of one source";
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{2}, 4)));
-  EXPECT_FALSE(queue.put(mad_of(Method::Get, Lid{3}, 5))) << "three of all";
+  std::vector<MadPacket> rest;
+  queue.put(std::vector{mad_of(Method::Get, Lid{1}, 1),
+                        mad_of(Method::Get, Lid{1}, 2),
+                        mad_of(Method::Get, Lid{1}, 3),
+                        mad_of(Method::Get, Lid{2}, 4),
+                        mad_of(Method::Get, Lid{3}, 5)},
+            rest);
+  EXPECT_THAT(ids_of(rest), ElementsAre(3, 5)) << "two of one source, three of all";
   std::vector<MadPacket> taken;
   ASSERT_TRUE(queue.take(2, taken, {}));
   ASSERT_TRUE(queue.take(2, taken, {}));
-  std::vector<std::uint64_t> ids;
-  for (const MadPacket& each : taken) ids.push_back(id_of(each));
-  EXPECT_THAT(ids, ElementsAre(1, 2, 4));
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 6))) << "there is room again";
+  EXPECT_THAT(ids_of(taken), ElementsAre(1, 2, 4));
+  rest.clear();
+  queue.put(std::vector{mad_of(Method::Get, Lid{1}, 6)}, rest);
+  EXPECT_THAT(rest, SizeIs(0)) << "there is room again";
 }
 
-TEST(RequestQueue, WakesWhoWaitsForARequestAndForTheEnd) {
+TEST(RequestQueue, WakesWhoWaitsForRequestsAndForTheEnd) {
   RequestQueue queue(kFew);
   std::vector<MadPacket> taken;
   bool ended = false;
@@ -211,8 +220,14 @@ TEST(RequestQueue, WakesWhoWaitsForARequestAndForTheEnd) {
     }
     ended = true;
   });
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
-  while (!queue.put(mad_of(Method::Get, Lid{1}, 2)) || !queue.put(mad_of(Method::Get, Lid{1}, 3))) {
+  // The third finds room only when the first was taken.
+  std::vector<MadPacket> left{mad_of(Method::Get, Lid{1}, 1),
+                              mad_of(Method::Get, Lid{1}, 2),
+                              mad_of(Method::Get, Lid{1}, 3)};
+  while (!left.empty()) {
+    std::vector<MadPacket> rest;
+    queue.put(left, rest);
+    left = rest;
   }
   waiting.request_stop();
   waiting.join();
@@ -221,7 +236,8 @@ TEST(RequestQueue, WakesWhoWaitsForARequestAndForTheEnd) {
 
 TEST(RequestQueue, WhatWaitsWhenItEndsIsLeft) {
   RequestQueue queue(kFew);
-  EXPECT_TRUE(queue.put(mad_of(Method::Get, Lid{1}, 1)));
+  std::vector<MadPacket> rest;
+  queue.put(std::vector{mad_of(Method::Get, Lid{1}, 1)}, rest);
   std::stop_source stop;
   stop.request_stop();
   std::vector<MadPacket> taken;
