@@ -294,24 +294,17 @@ void PathWatch::read_port(const Link& link, Agent& agent, const MadBytes& answer
   const auto at = ports_.find(link);
   if (at == ports_.end()) return;  // it has left
   LinkSample now{.at = runtime_.now()};
-  bool read = is_ok(answer);
-  if (read && agent.counters == Counters::Extended) {
-    const auto counters = decode_port_counters_extended(data_of(answer));
-    read = counters.has_value();
-    if (read) {
-      now.data = counters->xmit_data;
-      now.wait = counters->xmit_wait;
-      now.most = ~std::uint64_t{0};
-    }
-  } else if (read) {
-    const auto counters = decode_port_counters(data_of(answer));
-    read = counters.has_value();
-    if (read) {
-      now.data = counters->xmit_data;
-      now.wait = counters->xmit_wait;
-      now.most = ~std::uint32_t{0};
-    }
-  }
+  const auto take = [&now](const auto& counters, std::uint64_t most) {
+    if (!counters) return false;
+    now.data = counters->xmit_data;
+    now.wait = counters->xmit_wait;
+    now.most = most;
+    return true;
+  };
+  const bool read = is_ok(answer) &&
+                    (agent.counters == Counters::Extended
+                         ? take(decode_port_counters_extended(data_of(answer)), ~std::uint64_t{0})
+                         : take(decode_port_counters(data_of(answer)), ~std::uint32_t{0}));
   if (!read) {
     ++stats_.skipped;
     return;

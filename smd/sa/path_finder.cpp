@@ -205,7 +205,7 @@ PathFinder::PathFinder(const SubnetView& view,
     : view_(view), request_(request), limits_(limits) {}
 
 Answer PathFinder::finish() {
-  if (exhausted()) return {.status = Status::NoResources, .cost = walked_ + compared_};
+  if (walked_ > limits_.paths) return {.status = Status::NoResources, .cost = walked_ + compared_};
   return {.offset = kPathRecordSize / 8,
           .records = std::move(records_),
           .cost = walked_ + compared_ + 1};
@@ -230,7 +230,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
   const auto is_allowed = [&](unsigned bits) { return !has_bits || is_in(level->path_bits, bits); };
   std::size_t found = 0;
   const auto add = [&](unsigned s, unsigned t, std::uint8_t preference) {
-    if (found == request_.paths_per_pair || exhausted()) return;
+    if (found == request_.paths_per_pair || walked_ > limits_.paths) return;
     if (!is_allowed(s) || (by_target && !is_allowed(t))) return;
     ++walked_;
     const LidMap& lids = view_.lids();
@@ -246,7 +246,7 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       if (s != t) add(s, t, kNotTheFirst);
     }
   }
-  return !exhausted();
+  return walked_ <= limits_.paths;
 }
 
 PathFinder::LidRange PathFinder::find_offsets(PortIdx port, Lid only) const {
@@ -278,13 +278,13 @@ void PathFinder::order_offsets(const Pair& pair, LidRange among, IsAllowed is_al
     if (!order_.empty()) std::ranges::rotate(order_, order_.begin() + dealt % order_.size());
     return;
   }
-  if (order->contended().empty()) return;
+  // An order is a favour: a request that has had its share of walks is answered without.
+  if (order->contended().empty() || compared_ > limits_.paths) return;
   const Lid to = view_.lids().base[pair.target];
   std::array<std::uint32_t, kMostLids> costs{};
   costs[0] = find_worst(pair, to);
   if (costs[0] <= kNoContention + order->margin()) return;
-  for (unsigned i = 1; i < count && !exhausted(); ++i)
-    costs[i] = find_worst(pair, offset(to, i)) + order->margin();
+  for (unsigned i = 1; i < count; ++i) costs[i] = find_worst(pair, offset(to, i)) + order->margin();
   for (unsigned i = 0; i < count; ++i) order_.push_back(i);
   std::ranges::stable_sort(order_, {}, [&](unsigned i) { return costs[i]; });
 }

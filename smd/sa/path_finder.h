@@ -124,8 +124,7 @@ class PathFinder {
   PathFinder(const SubnetView& view, const PathRequest& request, const QueryLimits& limits);
 
   /// Between the given LIDs of the ports, or between all where one is kUnassignedLid. The pairs of
-  /// equal offsets come first, in PathRequest::order. False when the request has
-  /// cost too much.
+  /// equal offsets come first, in PathRequest::order. False when the request has cost too much.
   [[nodiscard]] bool add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target);
 
   [[nodiscard]] Answer finish();
@@ -155,8 +154,6 @@ class PathFinder {
   template <class IsAllowed>
   void order_offsets(const Pair& pair, LidRange among, IsAllowed is_allowed);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
-
-  [[nodiscard]] bool exhausted() const { return walked_ + compared_ > limits_.paths; }
 
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);

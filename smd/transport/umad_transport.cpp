@@ -386,9 +386,10 @@ void UmadTransport::hand_over(std::vector<MadPacket>& batch) {
     const auto requests = std::ranges::stable_partition(
         batch, [&](const MadPacket& packet) { return !responder->may_answer(packet); });
     if (!requests.empty()) {
-      const std::vector<MadPacket> asked(requests.begin(), requests.end());
+      std::vector<MadPacket> rest;
+      requests_.put(requests, rest);
       batch.erase(requests.begin(), requests.end());
-      requests_.put(asked, batch);
+      batch.insert(batch.end(), rest.begin(), rest.end());
     }
   }
   if (!batch.empty()) queue_.put(batch);

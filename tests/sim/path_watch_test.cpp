@@ -456,6 +456,22 @@ TEST_F(PathWatchCounters, OfARequestThatACycleCutsOffAreAskedForAfterIt) {
   EXPECT_EQ(subnet.watch.stats().readings - before.readings, subnet.watch.ports());
 }
 
+/// Sweeps that follow each other sooner than an agent can be found silent.
+TEST_F(PathWatchCounters, OfASilentAgentDoNotHoldUpTheRoundWhereSweepsNeverEndForLong) {
+  subnet.run_round();
+  subnet.fabric.set_wait_counters(subnet.node("S3"), WaitCounters::Silent);
+  const PathWatchStats before = subnet.watch.stats();
+  for (int i = 0; i < 10'000 && subnet.watch.stats().rounds < before.rounds + 2; ++i) {
+    subnet.may_ask = true;
+    subnet.run_for(1ms);  // smp.timeout is 2 ms
+    subnet.may_ask = false;
+    subnet.run_for(20ms);
+  }
+  EXPECT_GE(subnet.watch.stats().rounds, before.rounds + 2);
+  EXPECT_GE(subnet.watch.stats().skipped, before.skipped + 4) << "its links";
+  EXPECT_GE(subnet.watch.stats().given_up, before.given_up + 9);
+}
+
 TEST_F(PathWatchCounters, AreAskedForAtTheRateThatIsSetAndNotDuringACycle) {
   subnet.adopt(10);
   const std::uint64_t before = subnet.watch.mads().sent;

@@ -119,6 +119,24 @@ TEST_F(PathsInTurn, AreTracedAsTheyWereDealtLast) {
   EXPECT_EQ(trace(), "S3");
 }
 
+class PathsInTurnOfFour : public PathOrderOf {
+ protected:
+  PathsInTurnOfFour() : PathOrderOf(2) { order_.set_choice(PathChoice::Rotate, 0); }
+};
+
+TEST_F(PathsInTurnOfFour, AreThoseThatTheSiteAllows) {
+  const auto file = parse_qos_file(
+      "qos-levels\n qos-level\n name: DEFAULT\n sl: 0\n path-bits: 0-1,3\n"
+      " end-qos-level\nend-qos-levels\n",
+      "qos-policy.conf");
+  ASSERT_TRUE(file) << print_fault(file.error().front());
+  parts_.qos_rules =
+      std::make_shared<const QosRules>(*parts_.fabric, file->rules, nullptr, PartitionFile{});
+  for (int round = 0; round < 3; ++round) {
+    for (const unsigned offset : {0u, 1u, 3u}) EXPECT_THAT(get(), ElementsAre(offset)) << round;
+  }
+}
+
 class PathsByContention : public PathOrderOf {
  protected:
   PathsByContention() { order_.set_choice(PathChoice::LeastContended, 60); }
@@ -139,6 +157,31 @@ TEST_F(PathsByContention, LeaveTheFirstLidsForMoreThanTheMarginAlone) {
   EXPECT_THAT(get(), ElementsAre(1)) << "without a margin";
   EXPECT_THAT(ask_for(Method::GetTable), ElementsAre(1, 0));
   EXPECT_EQ(trace(), "S4") << "as it would be answered";
+}
+
+/// Walks for the order alone are bounded as those that are answered; then nothing is refused, paths
+/// come as LIDs ascend.
+TEST_F(PathsByContention, AreOrderedWhileTheRequestHasWalksLeft) {
+  order_.set_choice(PathChoice::LeastContended, 0);
+  contend("S3", 200);
+  PathRequest request{.mask = 0, .paths_per_pair = 1, .order = &order_};
+  const SubnetView now = view();
+  const PortIdx from = test::end_port(now.fabric(), "H1"), to = test::end_port(now.fabric(), "H2");
+  const QueryLimits limits{.paths = 5};
+  PathFinder finder(now, request, limits);
+  // Two walks compare two paths: after three times there have been six.
+  for (int i = 0; i < 5; ++i)
+    ASSERT_TRUE(finder.add_pair(from, kUnassignedLid, to, kUnassignedLid)) << i;
+  const Answer answer = finder.finish();
+  EXPECT_EQ(answer.status, Status::Ok);
+  EXPECT_EQ(answer.cost, 5u + 6u + 1u);
+  std::vector<unsigned> offsets;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const PathRecord path =
+        decode_path_record(std::span(answer.records).subspan(i * kPathRecordSize)).value();
+    offsets.push_back(path.dlid.value() - lid("H2").value());
+  }
+  EXPECT_THAT(offsets, ElementsAre(1, 1, 1, 0, 0));
 }
 
 class PathsOfBadTables : public PathOrderOf {

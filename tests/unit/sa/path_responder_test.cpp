@@ -125,6 +125,41 @@ TEST(PathResponder, LeavesTheRestToTheServer) {
   EXPECT_EQ(both.bench().server.stats().requests, 1u);
 }
 
+/// The SL that is asked for is that of one LID in 32: the server looks for it, whoever answers
+/// beside it for a few pairs alone.
+TEST(PathResponder, LeavesLongSearchesToTheServer) {
+  for (const auto& [offset, answered] :
+       {std::pair(3, true), {15, true}, {16, false}, {20, false}}) {
+    ViewParts parts = parts_of(kTree, 5);
+    auto routing = std::make_shared<RoutingTables>(*parts.routing);
+    const Lid to{static_cast<std::uint16_t>(
+        parts.lids->base[test::end_port(*parts.fabric, "H3")].value() + offset)};
+    routing->path_sls = PathSls(parts.fabric->switch_count(), parts.lids->top);
+    routing->path_sls.set_sl(test::switch_named(*parts.fabric, "S1"), to, 6);
+    parts.routing = routing;
+    const auto view = std::make_shared<const SubnetView>(parts);
+    Both both(view);
+    const PathRecord wanted{.dgid = {kDefaultSubnetPrefix, guid_of(*view, "H3")},
+                            .sgid = {kDefaultSubnetPrefix, guid_of(*view, "H1")},
+                            .sl = 6};
+    const MadPacket request = packet_of(
+        ask(Method::Get, RecordId::PathRecord, kByGid | part::kSl, wanted, kPathRecordSize),
+        lid_of(*view, "H1"),
+        7);
+    EXPECT_EQ(both.off_loop(request).has_value(), answered) << offset;
+    const MadPacket of_server = both.on_loop(request);
+    EXPECT_EQ(decode_sa_header(of_server.mad)->mad.status, 0) << offset;
+  }
+}
+
+TEST(PathResponder, AnswersThatDoNotGoOutAreCounted) {
+  const auto view = view_of(kTree);
+  Both both(view);
+  EXPECT_EQ(both.bench().server.stats().send_errors, 0u);
+  both.bench().transport.answers_not_sent = 3;
+  EXPECT_EQ(both.bench().server.stats().send_errors, 3u);
+}
+
 /// Refusals, and paths that a router leads on: the server has words, and lines of the log, for
 /// them.
 TEST(PathResponder, LeavesRefusalsToTheServer) {

@@ -15,6 +15,10 @@ class FakeTransport final : public Transport {
 
   [[nodiscard]] unsigned most_outstanding() const override { return room; }
 
+  [[nodiscard]] ReceiveStats receive_stats() const override {
+    return {.dropped = {}, .answers_not_sent = answers_not_sent};
+  }
+
   Result<void> send(const MadPacket& packet) override {
     ++attempts;
     if (on_attempt) {
@@ -53,6 +57,7 @@ class FakeTransport final : public Transport {
   std::function<Result<void>()> on_attempt;  // fails the send when it returns an error
   std::function<void(const MadPacket&)> on_sent;
   Responder responder;
+  std::uint64_t answers_not_sent = 0;
 
  private:
   Receive receive_;
