@@ -197,6 +197,19 @@ TEST_F(ExtendedSpeeds, AreAskedForAndSetWhereMKeysOfAnotherManagerAreReplacedAnd
   expect_extended("leases");
 }
 
+TEST_F(ExtendedSpeeds, AreAskedForWhereANodeSaysThatItChanged) {
+  all[0].start(manager_settings(5));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  expect_extended("bring-up");
+
+  all.fabric.set_description(all.node("host-00003"), "storage-1");
+  all.run_for(3s);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_EQ(sweeps, 0u) << "a trap 144 of an adapter is no reason to sweep";
+  EXPECT_EQ(plain_gets, 0u);
+  EXPECT_EQ(gets, 1u) << "its port is read again";
+}
+
 // --- What another manager left on ---------------------------------------------------------------
 
 class AdaptiveRoutingLeft : public ::testing::Test {
