@@ -89,6 +89,14 @@ void AlmostMinimalSearch::measure(std::uint32_t tree) {
   }
 }
 
+bool AlmostMinimalSearch::exceeds(std::uint32_t tree) {
+  aim_at(trees_.root(tree));
+  measure(tree);
+  return std::ranges::any_of(trees_.order(tree), [&](std::uint32_t sw) {
+    return trees_.slots(tree)[sw] != kNoSlot && links_[sw] > most_links_[sw];
+  });
+}
+
 // Marks what lower offsets, or all others, have on the way from the source.
 void AlmostMinimalSearch::mark(const TreeFamily& family, std::uint32_t tree, std::uint32_t source) {
   const std::uint32_t end = beside_ == Beside::AllOffsets ? family.first_tree + family.trees : tree;
@@ -293,8 +301,8 @@ std::optional<unsigned> lead_apart(const Fabric& fabric,
   notes.emplace_back(kAlmostMinimalNote);
   if (search.count_refused() != 0)
     notes.push_back(fmt::format(
-        "{} paths to such LIDs share links with lower ones, though there are others: the {} data "
-        "VLs have no room for them",
+        "{} paths to such LIDs share links with lower ones, though there are others: no room was "
+        "found for them in {} data VLs",
         search.count_refused(),
         most));
   return layering.count_layers();

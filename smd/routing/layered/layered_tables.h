@@ -88,6 +88,15 @@ class AlmostMinimalSearch {
                                     std::span<const std::uint32_t> some,
                                     const Fits& fits);
 
+  /// By switch, the links that a path to the root may have.
+  [[nodiscard]] std::span<const std::uint32_t> most_links(SwitchIdx root) {
+    aim_at(root);
+    return most_links_;
+  }
+
+  /// Some path of the tree is longer than that.
+  [[nodiscard]] bool exceeds(std::uint32_t tree);
+
   /// Paths of hosts that would have had other links, had a layer taken them.
   [[nodiscard]] std::uint64_t count_refused() const { return refused_; }
 

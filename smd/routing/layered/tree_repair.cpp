@@ -204,12 +204,14 @@ class TreeRepair {
  private:
   void run(std::uint32_t offset) {
     grower_.clear_loads();
-    // What an almost minimal path is longer than the shortest is no detour to be made good.
+    // What an almost minimal path is longer than the shortest is no detour to be made good, as long
+    // as it is within its bound.
     const bool apart = apart_ && offset != 0;
     std::vector<const TreeFamily*> rest;
     each_family(offset, [&](const TreeFamily& family) {
       if (is_whole(family.first_tree + offset) &&
-          (apart || !shortens_ || !trees_.has_own_order(family.first_tree + offset))) {
+          (!shortens_ || !trees_.has_own_order(family.first_tree + offset) ||
+           (apart && !apart_->exceeds(family.first_tree + offset)))) {
         grower_.load(family, offset);
       } else {
         rest.push_back(&family);
@@ -264,9 +266,10 @@ class TreeRepair {
     changed_[tree] = std::move(completed.changed);
     settled_[tree] = !completed.fits;
     for (const std::uint32_t sw : completed.elsewhere) elsewhere_.emplace_back(tree, sw);
-    if (!shortens_ || (apart_ && offset != 0) || !trees_.has_own_order(tree) || settled_[tree])
-      return;
-    for (const std::uint32_t sw : search_.shorten(tree, before(tree), layering_))
+    if (!shortens_ || !trees_.has_own_order(tree) || settled_[tree]) return;
+    const bool apart = apart_ && offset != 0;
+    const auto most = apart ? apart_->most_links(family.root) : grower_.distances();
+    for (const std::uint32_t sw : search_.shorten(tree, before(tree), most, layering_))
       changed_[tree].push_back(sw);
   }
 

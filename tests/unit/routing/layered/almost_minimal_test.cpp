@@ -218,7 +218,7 @@ TEST(AlmostMinimalPaths, AreAsManyAsTheVlsTake) {
     EXPECT_GE(mean, 0.99 * before);  // of paths that are as good, another fits first
     before = mean;
     refused.push_back(std::ranges::count_if(made.tables.notes, [](const std::string& note) {
-                        return note.find("have no room for them") != std::string::npos;
+                        return note.find("no room was found") != std::string::npos;
                       }) != 0);
   }
   EXPECT_THAT(refused, ElementsAre(true, true, false, false, false));
@@ -261,8 +261,8 @@ TEST(AlmostMinimalPaths, StayWhereALostCableDoesNotTakeThemAndComeBackWithIt) {
   const Paths after = look_at(first.fabric, first.lids, again);
   EXPECT_GE(after.mean, 0.995 * paths);
   // Paths that had to be longer meanwhile may stay so, for the SLs that hosts have.
-  EXPECT_LE(after.too_long, 39200 / 200);
-  EXPECT_LE(after.first_longer, 9800 / 100);
+  EXPECT_LE(after.too_long, 20u);
+  EXPECT_LE(after.first_longer, 98u);
   if (after.first_longer != 0) {
     EXPECT_THAT(again.notes, Contains(HasSubstr("longer than the shortest")));
   }
@@ -274,7 +274,7 @@ TEST(AlmostMinimalPaths, BeginAlikeWhereShortestPathsThatDifferDoNotFit) {
   EXPECT_THAT(compute("dfsssp", made.fabric, made.lids, {.max_vls = 8}).engine,
               HasSubstr("8 data VLs may be used"));
   expect_sound(made.fabric, made.lids, made.tables);
-  EXPECT_THAT(made.tables.notes, Contains(HasSubstr("the 8 data VLs have no room for them")));
+  EXPECT_THAT(made.tables.notes, Contains(HasSubstr("no room was found for them in 8 data VLs")));
   const Paths paths = look_at(made.fabric, made.lids, made.tables);
   EXPECT_EQ(paths.too_long, 0u);
   EXPECT_EQ(paths.first_longer, 0u);
