@@ -129,6 +129,17 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
           s.line_of("fabric.path_sets"),
           "fabric.path_sets is about LIDs beyond the first of a host: fabric.lmc = 1 to 7");
     }
+    if (s.program.non_minimal == NonMinimal::AlmostMinimal &&
+        (s.program.lmc == 0 || s.program.path_sets)) {
+      return fault(
+          s.file,
+          s.line_of("fabric.non_minimal"),
+          s.program.lmc == 0
+              ? "fabric.non_minimal almost-minimal is about LIDs beyond the first of a "
+                "host: fabric.lmc = 1 to 7"
+              : "fabric.non_minimal almost-minimal and fabric.path_sets both say what LIDs "
+                "beyond the first lead to; one of them");
+    }
     auto fabric = program_nodes(out.spec_, s.program);
     if (!fabric) return fault(s.file, s.fabric_line, fabric.error().context);
     out.fabric_ = std::move(*fabric);

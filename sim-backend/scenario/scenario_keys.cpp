@@ -287,7 +287,9 @@ Keys fabric_keys() {
       program("lmc", &ProgramOptions::lmc, whole(0, 7)).means("a host has 2^lmc LIDs"),
       program("non_minimal",
               &ProgramOptions::non_minimal,
-              choice<NonMinimal>({{"off", NonMinimal::Off}, {"valiant", NonMinimal::Valiant}}))
+              choice<NonMinimal>({{"off", NonMinimal::Off},
+                                  {"valiant", NonMinimal::Valiant},
+                                  {"almost-minimal", NonMinimal::AlmostMinimal}}))
           .means("what LIDs beyond the first lead to, as sm.non_minimal"),
       program("path_sets",
               &ProgramOptions::path_sets,

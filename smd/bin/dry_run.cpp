@@ -81,7 +81,8 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
     for_each_slice(2, 2, [&](std::size_t task, std::size_t /*begin*/, std::size_t /*end*/) {
-      if (task == 0) first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft);
+      if (task == 0)
+        first.measures = measure_routes(up.fabric(), up.lids, up.routing->lft, {.spread = true});
       if (task == 1) first.load_bound = find_load_bound(up.fabric(), up.lids).fullest;
     });
     // Who sends data is known once descriptions were read.

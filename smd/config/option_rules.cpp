@@ -110,6 +110,20 @@ std::vector<ConfigRule> make_rules() {
          if (c.sm.path_sets.empty() || c.sm.lmc != 0) return std::nullopt;
          return "sm.path_sets is about LIDs beyond the first of a port; sm.lmc of 1 to 7";
        }},
+      {{"sm.non_minimal", "sm.lmc"},
+       [](const Config& c) -> Broken {
+         if (c.sm.non_minimal != NonMinimal::AlmostMinimal || c.sm.lmc != 0) return std::nullopt;
+         return "sm.non_minimal almost-minimal is about LIDs beyond the first of a port; sm.lmc of "
+                "1 to 7";
+       }},
+      {{"sm.non_minimal", "sm.path_sets"},
+       [](const Config& c) -> Broken {
+         if (c.sm.non_minimal != NonMinimal::AlmostMinimal || c.sm.path_sets.empty())
+           return std::nullopt;
+         return "sm.non_minimal almost-minimal and sm.path_sets both say what LIDs beyond the "
+                "first "
+                "lead to; one of them";
+       }},
       {{"sm.path_sets", "sm.engine"},
        [](const Config& c) -> Broken {
          if (c.sm.path_sets.empty()) return std::nullopt;

@@ -177,11 +177,13 @@ Options sm_options() {
           .means("By which switch of its group dragonfly's traffic leaves: one with a link there, "
                  "else the nearest; the same for the group; or, as the first, the one that carries "
                  "least"),
-      sm("non_minimal", &T::non_minimal, choice({"off", "valiant"}))
+      sm("non_minimal", &T::non_minimal, choice({"off", "valiant", "almost-minimal"}))
           .means(
-              "What LIDs beyond the first of a port (sm.lmc) lead to under hamming and dragonfly: "
-              "the same paths, or a way by another place for each, for traffic that shortest "
-              "paths would crowd onto a few links"),
+              "What LIDs beyond the first of a port (sm.lmc) lead to, for traffic that shortest "
+              "paths would crowd onto a few links: the same paths; valiant, under hamming and "
+              "dragonfly, a way by another place for each; almost-minimal, under dfsssp, paths at "
+              "most two links longer than the shortest that share few links with those of the "
+              "LIDs before"),
       sm("path_sets",
          &T::path_sets,
          text_list("a list of \"updn\" and \"shortest\", in this order, or []", is_something))

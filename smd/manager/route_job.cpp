@@ -44,9 +44,14 @@ void note_unheeded(const RouteJob& job, const EngineOptions& options, RoutingTab
   if (job.engine_options.path_sets && !options.path_sets)
     tables.notes.push_back(
         fmt::format("sm.path_sets: {} routes all LIDs of a port alike", tables.engine));
-  if (job.engine_options.non_minimal == NonMinimal::Off) return;
+  const NonMinimal asked = job.engine_options.non_minimal;
+  if (asked == NonMinimal::Off) return;
   if (std::ranges::all_of(job.lids.lmc, [](std::uint8_t lmc) { return lmc == 0; })) {
     tables.notes.emplace_back("sm.non_minimal: every port has one LID, and sm.lmc gives it more");
+  } else if (asked == NonMinimal::AlmostMinimal) {
+    if (tables.engine != "dfsssp")
+      tables.notes.push_back(fmt::format(
+          "sm.non_minimal: {} has no almost minimal paths, dfsssp does", tables.engine));
   } else if (tables.engine != "hamming" && tables.engine != "dragonfly") {
     tables.notes.push_back(
         fmt::format("sm.non_minimal: {} heeds it not, hamming and dragonfly do", tables.engine));

@@ -25,10 +25,16 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 using Part = std::pair<const char*, PhaseCost>;
 
 OrderedJson traffic_json(const RouteMeasures& measures) {
-  return {{"uniform", rounded(measures.uniform)},
-          {"permutations", rounded(measures.permutations)},
-          {"shifts", rounded(measures.shifts)},
-          {"worst_shift", rounded(measures.worst_shift)}};
+  OrderedJson out{{"uniform", rounded(measures.uniform)},
+                  {"permutations", rounded(measures.permutations)},
+                  {"shifts", rounded(measures.shifts)},
+                  {"worst_shift", rounded(measures.worst_shift)}};
+  if (measures.spread) {
+    out["spread"] = {{"uniform", rounded(measures.spread->uniform)},
+                     {"shifts", rounded(measures.spread->shifts)},
+                     {"worst_shift", rounded(measures.spread->worst_shift)}};
+  }
+  return out;
 }
 
 OrderedJson costs(const std::vector<Part>& parts) {
@@ -325,6 +331,15 @@ std::string print_shifts(const RouteMeasures& measures) {
       100 * measures.worst_shift);
 }
 
+std::string print_spread(const SpreadMeasures& spread) {
+  return fmt::format(
+      "where flows take all LIDs of a port alike: uniform {:.1f} %, shifts {:.1f} %, {:.1f} % in "
+      "the worst",
+      100 * spread.uniform,
+      100 * spread.shifts,
+      100 * spread.worst_shift);
+}
+
 std::string print_group_of_all(const TreeQuality& quality) {
   return fmt::format(
       "to all hosts {:.1f} hops on average and {} at most, {:.1f} and {} by shortest ways; {:.0f} "
@@ -385,6 +400,8 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
                     100 * cycle.measures->uniform,
                     100 * cycle.measures->permutations);
     out += fmt::format("  shifts     {}\n", print_shifts(*cycle.measures));
+    if (cycle.measures->spread)
+      out += fmt::format("  spread     {}\n", print_spread(*cycle.measures->spread));
   }
   if (cycle.group_of_all && cycle.group_of_all->pairs > 0)
     out += fmt::format("  multicast  {}\n", print_group_of_all(*cycle.group_of_all));

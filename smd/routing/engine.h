@@ -40,9 +40,11 @@ enum class VlChangeRule : std::uint8_t { UpDown, DepthFirst, MinimalCycles };
 /// whole group, by turns of destinations. LeastLoaded: as OwnFirst, but the one that carries least.
 enum class GatewayChoice : std::uint8_t { OwnFirst, Uniform, LeastLoaded };
 
-/// What LIDs of a port beyond the first lead to. Valiant: a way by another place, which spreads
-/// whatever traffic there is over all links, and takes up to twice as many; hosts choose.
-enum class NonMinimal : std::uint8_t { Off, Valiant };
+/// What LIDs of a port beyond the first lead to; hosts choose. Valiant: a way by another place,
+/// which spreads whatever traffic there is over all links, and takes up to twice as many.
+/// AlmostMinimal: paths a link or two longer than the shortest, each over other links where there
+/// are any.
+enum class NonMinimal : std::uint8_t { Off, Valiant, AlmostMinimal };
 
 /// For which traffic auto weighs routes: everybody to everybody, everybody to one other, or
 /// whichever of the two comes off worse.
@@ -58,7 +60,8 @@ struct EngineOptions {
   RootChoice root_choice = RootChoice::Trial;                              // updn, breadth-first
   VlChangeRule lane_cut = VlChangeRule::UpDown;                            // itb-vl
   GatewayChoice gateways = GatewayChoice::OwnFirst;                        // dragonfly
-  NonMinimal non_minimal = NonMinimal::Off;  // hamming, dragonfly; of ports with several LIDs
+  /// Of ports with several LIDs. Valiant: hamming, dragonfly; AlmostMinimal: dfsssp.
+  NonMinimal non_minimal = NonMinimal::Off;
 
   /// The first LID of every port by updn on VL 0, the others by the engine on VLs of their own.
   bool path_sets = false;

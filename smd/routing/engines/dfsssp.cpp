@@ -1,7 +1,9 @@
 // Balanced shortest paths, free of deadlock by layers.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/layered/balanced_trees.h"
@@ -31,7 +33,11 @@ class DfSssp final : public Engine {
            "directions of a pair of switches have one SL, unless that takes more lanes than "
            "there are. Trees that always take the lowest port come first where their heaviest "
            "channel carries no more, and last elsewhere: regular fabrics need fewer lanes with "
-           "them. Refuses when the lanes are not enough. Source: Domke, Hoefler and Nagel 2011.";
+           "them. Refuses when the lanes are not enough. Source: Domke, Hoefler and Nagel 2011. "
+           "With sm.non_minimal = \"almost-minimal\" LIDs of a port beyond the first have paths "
+           "that share few links with those of lower ones, at most two links longer than the "
+           "shortest and one longer than the diameter, each in whatever lane takes it; where none "
+           "does, the shortest. Source: Besta et al. 2020, Blach et al. 2024.";
   }
 
  private:
@@ -39,11 +45,24 @@ class DfSssp final : public Engine {
                                               const LidMap& lids,
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
+    const RoutingTables& before = *previous.routing;
+    const bool had_none = has_note(before, kNoAlmostMinimalNote);
+    const bool had = has_almost_minimal(before);
+    if (wants_almost_minimal(lids, request) != (had || had_none)) return std::nullopt;
+    if (had) return update_almost_minimal(fabric, lids, request);
+    auto updated = update_shortest(fabric, lids, request, before);
+    if (had_none && updated && *updated) (*updated)->notes.emplace_back(kNoAlmostMinimalNote);
+    return updated;
+  }
+
+  std::optional<Result<RoutingTables>> update_shortest(const Fabric& fabric,
+                                                       const LidMap& lids,
+                                                       const RoutingRequest& request,
+                                                       const RoutingTables& before) const {
     if (auto updated = update_on_one_vl(name(), fabric, lids, request)) return std::move(*updated);
     // Paths that were led apart by no directions cannot be kept but as above.
-    const RoutingTables& before = *previous.routing;
     if (before.turns != nullptr && before.orientation.by_guid.empty() &&
-        std::ranges::count(before.notes, kDetoursNote) != 0)
+        has_note(before, kDetoursNote))
       return std::nullopt;
     for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
       if (auto updated =
@@ -55,6 +74,60 @@ class DfSssp final : public Engine {
     return std::nullopt;
   }
 
+  static bool has_note(const RoutingTables& tables, std::string_view note) {
+    return std::ranges::count(tables.notes, note) != 0;
+  }
+
+  // Every path has its own SL: both directions of a pair, with all their LIDs, are too much to ask.
+  std::optional<Result<RoutingTables>> update_almost_minimal(const Fabric& fabric,
+                                                             const LidMap& lids,
+                                                             const RoutingRequest& request) const {
+    auto updated =
+        update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, Bundle::Path);
+    if (!updated) return std::nullopt;
+    updated->notes.emplace_back(kAlmostMinimalNote);
+    updated->notes.emplace_back(kDirectionsDiffer);
+    return std::move(*updated);
+  }
+
+  Result<RoutingTables> compute_almost_minimal(const Fabric& fabric,
+                                               const LidMap& lids,
+                                               const RoutingRequest& request) const {
+    const SwitchGraph graph{fabric};
+    const Targets targets = find_targets(fabric, lids);
+    const unsigned budget = find_vl_budget(fabric, request);
+    BalancedTrees trees =
+        build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Load});
+    BalancedTrees orderly =
+        build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Order});
+    if (orderly.heaviest_load <= trees.heaviest_load) std::swap(trees, orderly);
+    // Where shortest paths that differ by offset take too many layers, all begin as the first.
+    for (const bool alike : {false, true}) {
+      for (BalancedTrees* const some : {&trees, &orderly}) {
+        if (alike) start_alike(*some);
+        Layering layering{graph, some->trees, Bundle::Path};
+        if (!layering.assign_if_likely(budget)) continue;
+        std::vector<std::string> notes;
+        const auto vls = lead_apart(fabric, graph, *some, layering, budget, notes);
+        if (!vls) return compute_without(fabric, lids, request);
+        RoutingTables tables = make_layered_tables(name(), graph, targets, *some, layering, *vls);
+        tables.notes = std::move(notes);
+        tables.notes.emplace_back(kDirectionsDiffer);
+        return tables;
+      }
+    }
+    return compute_without(fabric, lids, request);
+  }
+
+  // Shortest paths, or a refusal that says how many layers they take.
+  Result<RoutingTables> compute_without(const Fabric& fabric,
+                                        const LidMap& lids,
+                                        const RoutingRequest& request) const {
+    auto shortest = compute_shortest(fabric, lids, request);
+    if (shortest) shortest->notes.emplace_back(kNoAlmostMinimalNote);
+    return shortest;
+  }
+
   // What the next update on one VL starts from.
   static RoutingTables with_turns(const Fabric& fabric, const LidMap& lids, RoutingTables tables) {
     static_cast<void>(record_turns(fabric, lids, tables));
@@ -64,6 +137,13 @@ class DfSssp final : public Engine {
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
+    return wants_almost_minimal(lids, request) ? compute_almost_minimal(fabric, lids, request)
+                                               : compute_shortest(fabric, lids, request);
+  }
+
+  Result<RoutingTables> compute_shortest(const Fabric& fabric,
+                                         const LidMap& lids,
+                                         const RoutingRequest& request) const {
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
     BalancedTrees trees =

@@ -50,11 +50,15 @@ class LayerUpdate {
   const RoutingTables& before_;
 };
 
-// Some path is longer than the shortest, those to switches without hosts aside.
-bool takes_detours(const RepairedTrees& repaired) {
+// Some path is longer than the shortest, those to switches without hosts aside, and those that are
+// meant to be.
+bool takes_detours(const RepairedTrees& repaired, bool almost_minimal) {
   const InTrees& trees = repaired.balanced.trees;
-  for (std::uint32_t tree = 0; tree < trees.count(); ++tree) {
-    if (!repaired.led_around[trees.root(tree)] && trees.has_own_order(tree)) return true;
+  for (const TreeFamily& family : repaired.balanced.plan.families) {
+    if (repaired.led_around[family.root]) continue;
+    for (std::uint32_t offset = 0; offset < (almost_minimal ? 1 : family.trees); ++offset) {
+      if (trees.has_own_order(family.first_tree + offset)) return true;
+    }
   }
   return false;
 }
@@ -147,7 +151,7 @@ std::optional<RoutingTables> update_layered_tables(std::string_view engine,
   tables.load.imbalance = repaired.imbalance;
   if (repaired.oriented) tables.orientation = std::move(repaired.oriented->oriented.orientation);
   if (!tables.orientation.by_guid.empty()) tables.notes.emplace_back(kDetoursNote);
-  if (takes_detours(repaired)) tables.notes.emplace_back(kLongerNote);
+  if (takes_detours(repaired, has_almost_minimal(before))) tables.notes.emplace_back(kLongerNote);
   tables.recomputed = list_recomputed(before, tables, repaired.row_before);
   return tables;
 }

@@ -208,23 +208,28 @@ bool Layering::open(std::span<const std::uint8_t> before) {
   return true;
 }
 
+// All of needed_ into the layer, or nothing. What is new there joins taken_.
+bool Layering::take_needed(std::uint8_t layer) {
+  std::erase_if(needed_, [&](Dependency dependency) { return open_[layer].has(dependency); });
+  std::ranges::sort(needed_);
+  const auto twice = std::ranges::unique(needed_);
+  needed_.erase(twice.begin(), twice.end());
+  if (!open_[layer].add_all(needed_, budget_)) return false;
+  for (const Dependency dependency : needed_) taken_.push_back({dependency, layer});
+  return true;
+}
+
 bool Layering::take_in(std::span<const LayeredUse> all) {
   taken_.clear();
   for (std::uint8_t layer = 0; layer < open_.size(); ++layer) {
     const auto bit = static_cast<std::uint16_t>(1u << layer);
     needed_.clear();
     for (const LayeredUse& needed : all) {
-      if ((needed.layers & bit) != 0 && !open_[layer].has(needed.dependency))
-        needed_.push_back(needed.dependency);
+      if ((needed.layers & bit) != 0) needed_.push_back(needed.dependency);
     }
-    std::ranges::sort(needed_);
-    const auto twice = std::ranges::unique(needed_);
-    needed_.erase(twice.begin(), twice.end());
-    if (!open_[layer].add_all(needed_, budget_)) {
-      for (const auto& [dependency, of] : taken_) open_[of].remove(dependency);
-      return false;
-    }
-    for (const Dependency dependency : needed_) taken_.push_back({dependency, layer});
+    if (take_needed(layer)) continue;
+    for (const auto& [dependency, of] : taken_) open_[of].remove(dependency);
+    return false;
   }
   return true;
 }
@@ -239,6 +244,40 @@ bool Layering::take_in(std::uint32_t tree, std::span<const std::uint32_t> source
     for (const Dependency dependency : needed_) wanted_.push_back({dependency, bit});
   }
   return take_in(wanted_);
+}
+
+bool Layering::move(std::uint32_t tree, std::span<const std::uint32_t> sources, unsigned most) {
+  taken_.clear();
+  std::vector<std::uint8_t> found;
+  const auto fits = [&](std::uint32_t source, std::uint8_t layer) {
+    if (layer == open_.size()) open_.emplace_back(dependencies_);
+    needed_.clear();
+    list_path(tree, source);
+    return take_needed(layer);
+  };
+  for (const std::uint32_t source : sources) {
+    const std::uint8_t own = row(tree)[source];
+    std::optional<std::uint8_t> layer;
+    if (own < open_.size() && fits(source, own)) layer = own;
+    for (std::uint8_t other = 0; !layer && other < most; ++other) {
+      if (other != own && fits(source, other)) layer = other;
+    }
+    if (!layer) {
+      for (const auto& [dependency, of] : taken_) open_[of].remove(dependency);
+      return false;
+    }
+    found.push_back(*layer);
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) set_layer(tree, sources[i], found[i]);
+  return true;
+}
+
+unsigned Layering::count_layers() const {
+  unsigned used = 1;
+  for (const std::uint8_t layer : layers_) {
+    if (layer < kLeftOut) used = std::max(used, layer + 1u);
+  }
+  return used;
 }
 
 std::uint16_t Layering::layer_bit(std::uint32_t tree, std::uint32_t source) const {
@@ -297,11 +336,7 @@ std::optional<unsigned> Layering::resume(unsigned most) {
       set_layer(number, source, *found);
     }
   }
-  unsigned used = 1;
-  for (const std::uint8_t layer : layers_) {
-    if (layer < kLeftOut) used = std::max(used, layer + 1u);
-  }
-  return used;
+  return count_layers();
 }
 
 }  // namespace smd

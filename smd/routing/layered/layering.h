@@ -45,6 +45,16 @@ class Layering {
   /// this. False: a layer has a cycle.
   [[nodiscard]] bool open(std::span<const std::uint8_t> before);
 
+  /// Gives these paths along the tree, which have changed, a layer each below `most`: the one that
+  /// they have where they fit it, else the first that takes them. All, or none and nothing changes.
+  /// What the paths needed before stays taken. Requires: Bundle::Path, open() without `before`.
+  [[nodiscard]] bool move(std::uint32_t tree,
+                          std::span<const std::uint32_t> sources,
+                          unsigned most);
+
+  /// Layers that paths have.
+  [[nodiscard]] unsigned count_layers() const;
+
   /// A dependency, and the layers that are to take it as bits.
   struct LayeredUse {
     Dependency dependency;
@@ -86,6 +96,7 @@ class Layering {
   static constexpr std::uint8_t kNoPath = 255;
 
   [[nodiscard]] std::optional<unsigned> assign(unsigned most, bool only_if_likely);
+  [[nodiscard]] bool take_needed(std::uint8_t layer);
   void set_layer(std::size_t row, std::uint32_t source, std::uint8_t layer);
 
   /// Calls use(dependency, paths) for what bundles with this mark need, tree by tree.

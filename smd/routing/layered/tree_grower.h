@@ -117,6 +117,9 @@ class TreeGrower {
   /// Links from the switch to the root aimed at; kUnreached where another search found the way.
   [[nodiscard]] std::uint32_t distance(std::uint32_t sw) const { return distance_[sw]; }
 
+  /// The same of all switches.
+  [[nodiscard]] std::span<const std::uint32_t> distances() const { return distance_; }
+
   /// Of a switch, by GUID.
   [[nodiscard]] std::uint32_t rank(std::uint32_t sw) const { return rank_[sw]; }
 

@@ -183,7 +183,16 @@ class TreeRepair {
         settled_(trees_.count(), 0),
         moves_(request.rebalance || (find_port_changes(*before_.fabric, fabric, graph).any() &&
                                      !has_unknown_layers(repaired, *before_.routing))),
-        shortens_(moves_ && (request.rebalance || !gained_.empty())) {}
+        shortens_(moves_ && (request.rebalance || !gained_.empty())) {
+    if (!has_almost_minimal(*before_.routing)) return;
+    std::vector<std::uint32_t> rank;
+    for (std::uint32_t sw = 0; sw < graph.switches(); ++sw) rank.push_back(grower_.rank(sw));
+    apart_.emplace(graph, plan_, trees_, grower_.slowness(), grower_.loads(), std::move(rank));
+    for (const Gained& gained : gained_) {
+      at_gained_.push_back(gained.sw.value());
+      for (const SwitchEdge& edge : graph.edges(gained.sw)) at_gained_.push_back(edge.to.value());
+    }
+  }
 
   void run() {
     std::uint32_t offsets = 0;
@@ -195,10 +204,14 @@ class TreeRepair {
  private:
   void run(std::uint32_t offset) {
     grower_.clear_loads();
+    // What an almost minimal path is longer than the shortest is no detour to be made good, as long
+    // as it is within its bound.
+    const bool apart = apart_ && offset != 0;
     std::vector<const TreeFamily*> rest;
     each_family(offset, [&](const TreeFamily& family) {
       if (is_whole(family.first_tree + offset) &&
-          (!shortens_ || !trees_.has_own_order(family.first_tree + offset))) {
+          (!shortens_ || !trees_.has_own_order(family.first_tree + offset) ||
+           (apart && !apart_->exceeds(family.first_tree + offset)))) {
         grower_.load(family, offset);
       } else {
         rest.push_back(&family);
@@ -213,6 +226,7 @@ class TreeRepair {
       }
       grower_.load(*family, offset);
     }
+    if (apart) return each_family(offset, [&](const auto& family) { spread(family, offset); });
     if (moves_ && !gained_.empty())
       each_family(offset, [&](const auto& family) { shift(family, offset); });
     if (!moves_) {
@@ -253,8 +267,30 @@ class TreeRepair {
     settled_[tree] = !completed.fits;
     for (const std::uint32_t sw : completed.elsewhere) elsewhere_.emplace_back(tree, sw);
     if (!shortens_ || !trees_.has_own_order(tree) || settled_[tree]) return;
-    for (const std::uint32_t sw : search_.shorten(tree, before(tree), layering_))
+    const bool apart = apart_ && offset != 0;
+    const auto most = apart ? apart_->most_links(family.root) : grower_.distances();
+    for (const std::uint32_t sw : search_.shorten(tree, before(tree), most, layering_))
       changed_[tree].push_back(sw);
+  }
+
+  // Whoever moves anyhow, and whoever may have lost other ways to the links that came up.
+  void spread(const TreeFamily& family, std::uint32_t offset) {
+    const std::uint32_t tree = family.first_tree + offset;
+    if (repaired_.led_around[family.root] || (gained_.empty() && changed_[tree].empty())) return;
+    std::vector<std::uint32_t> some = changed_[tree];
+    some.insert(some.end(), at_gained_.begin(), at_gained_.end());
+    std::ranges::sort(some);
+    const auto twice = std::ranges::unique(some);
+    some.erase(twice.begin(), twice.end());
+    const auto moved =
+        apart_->spread(family,
+                       offset,
+                       AlmostMinimalSearch::Beside::AllOffsets,
+                       some,
+                       [this](std::uint32_t of, std::uint32_t sw, std::uint8_t slot, auto) {
+                         return fits(of, sw, slot);
+                       });
+    changed_[tree].insert(changed_[tree].end(), moved.begin(), moved.end());
   }
 
   // Detours have their own candidates; whose path changes may change its layer.
@@ -308,6 +344,8 @@ class TreeRepair {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> elsewhere_;  // tree, switch
   const bool moves_;                                                // what could stay
   const bool shortens_;  // paths that are longer than they need be
+  std::optional<AlmostMinimalSearch> apart_;
+  std::vector<std::uint32_t> at_gained_;
 };
 
 }  // namespace

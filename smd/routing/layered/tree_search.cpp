@@ -258,12 +258,13 @@ void TreeSearch::place(const TreeFamily& family,
 
 std::vector<std::uint32_t> TreeSearch::shorten(std::uint32_t tree,
                                                std::span<const std::uint8_t> before,
+                                               std::span<const std::uint32_t> most,
                                                Layering& layering) {
   const std::span<std::uint8_t> slots = trees_.slots(tree);
   std::vector<std::uint32_t> changed;
   count_hops(tree);
   for (const std::uint32_t sw : std::vector(trees_.order(tree))) {
-    if (!reaches_[sw] || hops_[sw] == grower_.distance(sw)) continue;
+    if (!reaches_[sw] || hops_[sw] <= most[sw]) continue;
     std::vector<std::pair<std::uint32_t, std::uint8_t>> nearer;
     std::uint8_t slot = 0;
     for (const SwitchEdge& edge : graph_.edges(SwitchIdx{sw})) {

@@ -44,10 +44,11 @@ class TreeSearch {
                                  std::uint32_t offset,
                                  Layering& layering);
 
-  /// Leads switches whose paths are longer than the shortest over shorter ones where that fits.
-  /// Returns those that have another next hop.
+  /// Leads switches whose paths are longer than `most` says, by switch, over shorter ones where
+  /// that fits. Returns those that have another next hop.
   std::vector<std::uint32_t> shorten(std::uint32_t tree,
                                      std::span<const std::uint8_t> before,
+                                     std::span<const std::uint32_t> most,
                                      Layering& layering);
 
   /// Whether the switch may take this next hop, in a tree whose next hops were `before`; the layers

@@ -3,12 +3,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/verify/channel_load.h"
 
 namespace smd {
+
+/// As those of RouteMeasures, where every flow is spread evenly over the LIDs of its destination.
+struct SpreadMeasures {
+  double uniform = 1, shifts = 1, worst_shift = 1;
+
+  friend bool operator==(const SpreadMeasures&, const SpreadMeasures&) = default;
+};
 
 /// Shares are of the full rate of the slowest host, at most 1. Routes to the base LIDs.
 struct RouteMeasures {
@@ -21,6 +29,8 @@ struct RouteMeasures {
   double shifts = 1;        // hosts of one switch to those of another, mean over all such shifts
   double worst_shift = 1;   // the one of them that gets least
 
+  std::optional<SpreadMeasures> spread;  // nothing: not asked for, or hosts have one LID each
+
   friend bool operator==(const RouteMeasures&, const RouteMeasures&) = default;
 };
 
@@ -28,6 +38,7 @@ struct MeasureOptions {
   unsigned permutations = 50;
   std::uint64_t seed = 1;
   bool shifts = true;
+  bool spread = false;
   unsigned threads = 0;  // that follow shifts; 0: as many as it is worth
 };
 

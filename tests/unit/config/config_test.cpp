@@ -414,6 +414,20 @@ TEST(Config, UnknownNamesComeWithTheNearestKnownOne) {
       << "a fault is one line, whatever the key";
 }
 
+TEST(Config, AlmostMinimalPathsAreRefusedWhereTheyCannotBe) {
+  const auto with = [](std::string_view more) {
+    return faults_of(fmt::format("[sm]\nnon_minimal = \"almost-minimal\"\n{}", more));
+  };
+  EXPECT_THAT(with("lmc = 1\nengine = \"dfsssp\"\n"), ::testing::IsEmpty());
+  EXPECT_THAT(with("lmc = 7\nengine = [\"dfsssp\", \"updn\"]\n"), ::testing::IsEmpty());
+  EXPECT_THAT(with("engine = \"dfsssp\"\n"),
+              ElementsAre("smd.toml:2:15: sm.non_minimal almost-minimal is about LIDs beyond the "
+                          "first of a port; sm.lmc of 1 to 7"));
+  EXPECT_THAT(with("lmc = 1\nengine = \"dfsssp\"\npath_sets = [\"updn\", \"shortest\"]\n"),
+              ElementsAre("smd.toml:2:15: sm.non_minimal almost-minimal and sm.path_sets both say "
+                          "what LIDs beyond the first lead to; one of them"));
+}
+
 TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
   const auto with = [](std::string_view sets, std::string_view more) {
     return faults_of(fmt::format("[sm]\npath_sets = {}\n{}", sets, more));

@@ -125,6 +125,8 @@ constexpr Option kRoutes[] = {
      [](S s) { return s.engine_options.gateways == GatewayChoice::Uniform; }},
     {"[sm]\nnon_minimal = \"valiant\"\nlmc = 1\n",
      [](S s) { return s.engine_options.non_minimal == NonMinimal::Valiant; }},
+    {"[sm]\nnon_minimal = \"almost-minimal\"\nlmc = 2\nengine = \"dfsssp\"\n",
+     [](S s) { return s.engine_options.non_minimal == NonMinimal::AlmostMinimal; }},
     {"[sm]\npath_sets = [\"updn\", \"shortest\"]\nlmc = 1\nengine = \"lash\"\n",
      [](S s) { return s.engine_options.path_sets; }},
     {"[sm]\nauto_for = \"uniform\"\n",

@@ -89,8 +89,15 @@ TEST(ReportOfRoutes, SaysWhatWasAskedAndWhatTheEngineNotes) {
   EXPECT_THAT(text, testing::HasSubstr("  bound      15 paths must cross"));
   EXPECT_THAT(text, testing::HasSubstr("50.0 % of full rate; random permutations 25.0 %"));
   EXPECT_THAT(text, testing::HasSubstr("  note       torus 5 x 5\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("  spread ")));
   const Json run = run_json(cycle);
   EXPECT_EQ(run.at("traffic").at("shifts"), 0.125);
+  EXPECT_FALSE(run.at("traffic").contains("spread"));
+  cycle.measures->spread = SpreadMeasures{.uniform = 0.75, .shifts = 0.5, .worst_shift = 0.25};
+  EXPECT_THAT(print_bring_up(cycle),
+              testing::HasSubstr("  spread     where flows take all LIDs of a port alike: uniform "
+                                 "75.0 %, shifts 50.0 %, 25.0 % in the worst\n"));
+  EXPECT_EQ(run_json(cycle).at("traffic").at("spread").at("worst_shift"), 0.25);
   EXPECT_EQ(run.at("notes"), Json::array({"torus 5 x 5"}));
   EXPECT_EQ(run.at("candidates")[0].at("worth"), 1.05);
   EXPECT_EQ(run.at("candidates")[1].at("refused"), "no tree");

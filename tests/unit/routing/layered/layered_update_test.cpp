@@ -26,8 +26,9 @@ ChangingFabric draw() {
 RoutingTables compute(const char* engine,
                       const View& now,
                       const View* before = nullptr,
-                      const RoutingTables* tables = nullptr) {
-  RoutingRequest request{.max_vls = kLanes};
+                      const RoutingTables* tables = nullptr,
+                      NonMinimal non_minimal = NonMinimal::Off) {
+  RoutingRequest request{.options = {.non_minimal = non_minimal}, .max_vls = kLanes};
   PreviousRoutes in_force;
   if (before != nullptr) {
     in_force = {&before->fabric, &before->lids, tables};
@@ -149,6 +150,26 @@ RC_GTEST_PROP(KeepLayers, DfssspIsSoundAfterAnyChange, ()) {
 
 RC_GTEST_PROP(KeepLayers, LashIsSoundAfterAnyChange, ()) {
   follow_changes("lash", change_anything, false);
+}
+
+RC_GTEST_PROP(KeepLayers, AlmostMinimalPathsAreSoundAfterAnyChange, ()) {
+  constexpr NonMinimal kApart = NonMinimal::AlmostMinimal;
+  ChangingFabric network{pick(3, 10), pick(2, 14), pick(1, 9), static_cast<unsigned>(pick(1, 2))};
+  View before = network.view();
+  RoutingTables tables = compute("dfsssp", before, nullptr, nullptr, kApart);
+  require_sound(before, tables);
+  for (int step = 0; step < 4; ++step) {
+    network.change(pick(1, 3));
+    View now = network.view();
+    RoutingTables after = compute("dfsssp", now, &before, &tables, kApart);
+    require_sound(now, after);
+    RC_ASSERT((compute("dfsssp", now, &before, &tables, kApart).lft == after.lft));
+    RC_CLASSIFY(!after.recomputed);
+    if (after.recomputed) require_listed(now, after, before, tables);
+    RC_ASSERT(compute("dfsssp", now, &now, &after, kApart).recomputed == std::vector<Lid>{});
+    before = std::move(now);
+    tables = std::move(after);
+  }
 }
 
 RC_GTEST_PROP(KeepLayers, AfterALossPathsThatStandMoveForBalanceOnly, ()) {

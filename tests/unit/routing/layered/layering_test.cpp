@@ -293,6 +293,44 @@ TEST(Layering, DependenciesAreTakenInWholeOrNotAtAll) {
   EXPECT_FALSE(empty.take_in(on_layer_2(Turn3{"S3", "S4", "S5"})));
 }
 
+// Towards every switch of a ring of seven, the three on one side go round by the other side. The
+// longest of these seven times three paths have five turns of seven, so that a lane takes two.
+TEST(Layering, PathsMoveToALaneThatTakesThemOrStay) {
+  const Net net{"S1-S2 S2-S3 S3-S4 S4-S5 S5-S6 S6-S7 S7-S1"};
+  const auto count_moved = [&](unsigned most) {
+    BalancedTrees trees = net.trees();
+    Layering layering{net.graph, trees.trees, Bundle::Path};
+    EXPECT_EQ(layering.assign(2), 2u);
+    EXPECT_TRUE(layering.open({}));
+    unsigned moved = 0;
+    for (std::uint32_t tree = 0; tree < trees.trees.count(); ++tree) {
+      const std::vector<std::uint32_t> far = trees.trees.near_to_far(trees.trees.root(tree));
+      for (const std::uint32_t sw : {far[5], far[3], far[1]}) {  // the outer one first
+        std::uint8_t& slot = trees.trees.slots(tree)[sw];
+        const std::uint8_t before = slot;
+        slot = static_cast<std::uint8_t>(1 - before);
+        std::vector<std::uint8_t> lanes;
+        for (std::uint32_t at = 0; at < trees.trees.switches(); ++at)
+          lanes.push_back(layering.layer(tree, SwitchIdx{at}));
+        if (layering.move(tree, std::span(&sw, 1), most)) {
+          ++moved;
+          continue;
+        }
+        slot = before;
+        for (std::uint32_t at = 0; at < trees.trees.switches(); ++at)
+          EXPECT_EQ(layering.layer(tree, SwitchIdx{at}), lanes[at]);
+        break;  // behind it nobody could go by it
+      }
+    }
+    EXPECT_LE(layering.count_layers(), most);
+    for (unsigned lane = 0; lane < most; ++lane)
+      EXPECT_FALSE(has_cycle(waits_on_layer(net, trees.trees, layering, lane))) << lane;
+    return moved;
+  };
+  EXPECT_LT(count_moved(2), 21u);
+  EXPECT_EQ(count_moved(7), 21u);
+}
+
 TEST(Layering, ATreeNeedsOne) {
   const Net net{"S1-S2 S1-S3 S2-S4 S2-S5 S3-S6 S4-H1 S5-H2 S6-H3 S1-H4"};
   const BalancedTrees trees = net.trees();

@@ -104,6 +104,37 @@ TEST(RouteMeasures, CountBySpeed) {
   EXPECT_LT(slow.permutations, 1);
 }
 
+TEST(RouteMeasures, OverAllLidsOfAPortCountEachWithItsShare) {
+  // First LIDs take the first of two cables, the second ones the other.
+  const Fabric fabric = fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-H1 S1:4-H2 S2:3-H3 S2:4-H4");
+  const LidMap lids = lids_in_order(fabric, 1);
+  ForwardingTables tables = compute("updn", fabric, lids).lft;
+  const auto lead = [&](const char* host, unsigned offset, std::uint8_t cable) {
+    tables.set_route(
+        switch_named(fabric, host[1] <= '2' ? "S2" : "S1"),
+        Lid{static_cast<std::uint16_t>(lids.base[end_port(fabric, host)].value() + offset)},
+        PortNum{cable});
+  };
+  for (const char* const host : {"H1", "H2", "H3", "H4"}) {
+    lead(host, 0, 1);
+    lead(host, 1, 2);
+  }
+  RouteMeasures found = measure_routes(fabric, lids, tables, {.spread = true});
+  EXPECT_DOUBLE_EQ(found.shifts, 0.5);
+  EXPECT_DOUBLE_EQ(found.uniform, 1);
+  ASSERT_TRUE(found.spread);
+  EXPECT_EQ(*found.spread, SpreadMeasures{}) << "all of full rate";
+  for (const char* const host : {"H1", "H2", "H3", "H4"}) lead(host, 1, 1);
+  found = measure_routes(fabric, lids, tables, {.spread = true});
+  EXPECT_DOUBLE_EQ(found.spread->shifts, 0.5);
+  EXPECT_DOUBLE_EQ(found.spread->worst_shift, 0.5);
+  lead("H1", 1, 2);  // three flows in four of the way back stay where they were
+  found = measure_routes(fabric, lids, tables, {.spread = true});
+  EXPECT_DOUBLE_EQ(found.spread->worst_shift, 0.5);
+  EXPECT_FALSE(measure_routes(fabric, lids, tables).spread) << "not asked for";
+  EXPECT_FALSE(measure_routes(fabric, lids_in_order(fabric), tables, {.spread = true}).spread);
+}
+
 TEST(RouteMeasures, MeanHopsAreThoseOfHosts) {
   const Fabric fabric = fabric_from("S1-S2 S2-S3 H1-S1 H2-S3 H3-S3");
   const LidMap lids = lids_in_order(fabric);
