@@ -308,7 +308,8 @@ Keys fabric_keys() {
           choice<TreeShape>({{"up-down", TreeShape::UpDown},
                              {"path-shared", TreeShape::PathShared},
                              {"dual-path", TreeShape::DualPath}}))
-          .means("of every [[group]], as sm.multicast_trees"),
+          .means(
+              "of every [[group]], as sm.multicast_trees; everybody sends, so none by its sender"),
       packet("lifetimes", &PacketOptions::lifetimes, flag())
           .means("packets grow old, by HOQLife and SwitchLifeTime of 0x12"),
   };

@@ -35,16 +35,43 @@ bool is_watched(const sim::FabricSpec& spec, const DryRunOptions& options) {
   return options.timeline || static_cast<std::size_t>(switches) <= kWatchedSwitches;
 }
 
-/// The tree that the manager would lay for a group of all hosts.
-TreeQuality measure_group_of_all(const ActiveSubnet& up, TreeShape shape) {
+/// The trees that the manager would lay for groups of all hosts.
+struct GroupsOfAll {
+  TreeQuality all_send;
+  std::optional<TreeQuality> one_sends;  // its own port alone; where trees look at that
+};
+
+GroupsOfAll measure_groups_of_all(const ActiveSubnet& up, TreeShape shape) {
+  const Fabric& fabric = up.fabric();
   std::vector<TreeMember> members;
-  for (const PortIdx port : up.fabric().peer.indices()) {
-    if (up.fabric().is_end_port(port) && !up.fabric().is_switch(up.fabric().node_of[port]))
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.is_end_port(port) && !fabric.is_switch(fabric.node_of[port]))
       members.push_back({port});
   }
   GroupTrees trees;
   trees.adopt(up.sweep.fabric, up.lids, up.routing, shape);
-  return measure_tree(up.fabric(), trees.lay(kFirstMlid, members).masks, members);
+  GroupsOfAll out;
+  out.all_send = measure_tree(fabric, trees.lay(kFirstMlid, members).masks, members);
+  for (TreeMember& member : members) {
+    member.sends = member.port == fabric.sm_port;
+    member.receives = !member.sends;
+  }
+  const std::vector<SwitchMask> masks = trees.lay(kFirstMlid, members).masks;
+  if (trees.sender_of(kFirstMlid) != kNone<PortIdx>)
+    out.one_sends = measure_tree(fabric, masks, members);
+  return out;
+}
+
+std::string print_one_sends(const TreeQuality& quality) {
+  return fmt::format(
+      "multicast from the manager's port alone to all hosts: {:.1f} hops on average and {} at "
+      "most, "
+      "{:.1f} and {} by shortest ways; {:.0f} channels a packet\n",
+      quality.mean_hops(),
+      quality.depth,
+      quality.mean_shortest_hops(),
+      quality.shortest_depth,
+      quality.mean_channels());
 }
 
 int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
@@ -77,6 +104,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   DryRunWorld world(std::move(*spec), *timing, settings, options);
 
   CycleReport first = world.bring_up();
+  std::optional<TreeQuality> one_sends;
   if (first.routed && !first.error && world.in_force() != nullptr) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
@@ -88,7 +116,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     // Who sends data is known once descriptions were read.
     first.load = first.measures->load;
     first.counts.no_data = count_no_data(up.fabric());
-    first.group_of_all = measure_group_of_all(up, settings.multicast_trees);
+    const GroupsOfAll groups = measure_groups_of_all(up, settings.multicast_trees);
+    first.group_of_all = groups.all_send;
+    one_sends = groups.one_sends;
   }
   if (watched) {
     progress::begin("oracle");
@@ -101,10 +131,12 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const std::string shape =
       world.in_force() == nullptr ? std::string() : describe_shape(world.in_force()->fabric());
   json["shape"] = shape;
+  if (one_sends) json["multicast_one_sender"] = tree_json(*one_sends);
   const bool has_congestion = congestion.enabled() && !first.error;
   if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
     fmt::print("{}", print_bring_up(first, shape));
+    if (one_sends) fmt::print("{}", print_one_sends(*one_sends));
     if (has_congestion) fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
   }
   CycleReport last = first;

@@ -191,10 +191,13 @@ Options sm_options() {
                  "has the first by up*/down* on VL 0 and the others by shortest paths on VLs of "
                  "their own, as sm.engine makes them: dfsssp, itb-vl or lash. Empty: all by "
                  "sm.engine"),
-      sm("multicast_trees", &T::multicast_trees, choice({"up-down", "path-shared", "dual-path"}))
-          .means("How multicast trees are laid: along directions of links, or along the labels of "
-                 "engine hamiltonian, by all of them or by short cuts; where there are no labels, "
-                 "the first"),
+      sm("multicast_trees",
+         &T::multicast_trees,
+         choice({"up-down", "by-sender", "path-shared", "dual-path", "multi-path"}))
+          .means("How multicast trees are laid: along directions of links, one tree for all who "
+                 "send or, of a group with one member that only sends, by the shortest ways from "
+                 "it; or along the labels of engine hamiltonian, by all of them, by short cuts, "
+                 "or, from such a member, by several paths. Where there are no labels, the first"),
       sm("multicast_proof", &T::multicast_proof, choice({"asynchronous", "lock-step"}))
           .means("How switches are taken to copy in the proof that multicast and unicast packets "
                  "never wait for each other in a circle: to each port when it is free there, or to "

@@ -233,7 +233,7 @@ std::vector<TreeMember> MulticastManager::members_of(Lid mlid) const {
   std::vector<TreeMember> members;
   for (const MlidMember& member : groups_.members_of(mlid)) {
     const PortIdx port = realm_->port_of(member.port);
-    if (port != kNone<PortIdx>) members.push_back({port, member.receives});
+    if (port != kNone<PortIdx>) members.push_back({port, member.receives, member.sends});
   }
   std::ranges::sort(members, {}, &TreeMember::port);
   return members;
@@ -250,8 +250,11 @@ const TreeReport& MulticastManager::summary() const {
   std::ranges::stable_sort(by_size, std::ranges::greater{}, [](const auto& e) { return e.first; });
   if (by_size.size() > kMeasured) by_size.resize(kMeasured);
   for (const auto& [members, mlid] : by_size) {
+    const PortIdx sender = trees_.sender_of(mlid);
+    std::vector<TreeMember> all = members_of(mlid);
+    for (TreeMember& each : all) each.sends = sender == kNone<PortIdx> || each.port == sender;
     out.largest.push_back(
-        {mlid, members, measure_tree(now_->fabric(), masks_.at(mlid), members_of(mlid))});
+        {mlid, members, sender, measure_tree(now_->fabric(), masks_.at(mlid), all)});
   }
   return out;
 }

@@ -67,6 +67,7 @@ struct TreeReport {
   struct OfTree {
     Lid mlid;
     std::size_t members = 0;
+    PortIdx sender = kNone<PortIdx>;  // for whom alone it was laid
     TreeQuality quality;
   };
 
@@ -122,6 +123,9 @@ class MulticastManager {
 
   /// Null where the MLID has none.
   [[nodiscard]] const Tree* find_tree(Lid mlid) const { return trees_.find(mlid); }
+
+  /// For whom alone the tree of the MLID was laid; kNone: for all.
+  [[nodiscard]] PortIdx sender_of(Lid mlid) const { return trees_.sender_of(mlid); }
 
   /// As they are wanted, by MLID.
   [[nodiscard]] const std::map<Lid, std::vector<SwitchMask>>& masks() const { return masks_; }

@@ -215,7 +215,7 @@ std::string find_tree_fault(const Fabric& fabric,
     const std::size_t copied = deliveries.count(entry);
     if (member.receives && !deliveries.sends(entry))
       return fmt::format("nothing is copied to {}", print_port(fabric, member.port));
-    if (copied != wanted) {
+    if (member.sends && copied != wanted) {
       return fmt::format(
           "{} of {} get what {} sends", copied, wanted, print_port(fabric, member.port));
     }

@@ -11,9 +11,10 @@
 
 namespace smd {
 
-/// Empty when every receiver gets exactly one copy of what any other member sends, nobody else gets
-/// any, and no packet comes back to a switch; else the first thing that is not so. `members`
-/// without those that are known to be stranded. Requires: `masks` ascending by switch.
+/// Empty when every receiver gets exactly one copy of what any other member that sends sends,
+/// nobody else gets any, and no packet comes back to a switch or comes twice, whoever sends it;
+/// else the first thing that is not so. `members` without those that are known to be stranded.
+/// Requires: `masks` ascending by switch.
 [[nodiscard]] std::string find_tree_fault(const Fabric& fabric,
                                           const std::vector<SwitchMask>& masks,
                                           const std::vector<TreeMember>& members);

@@ -31,6 +31,9 @@ PortIdx find_same_link(const Fabric& before, PortIdx port, const Fabric& now) {
              : here;
 }
 
+/// Either end stands for it.
+PortIdx link_of(const Fabric& fabric, PortIdx port) { return std::min(port, fabric.peer[port]); }
+
 }  // namespace
 
 void Forest::adopt(std::shared_ptr<const Fabric> fabric,
@@ -48,7 +51,9 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
   roots_.assign(fabric_->switch_count(), 0);
   up_port_.assign(fabric_->switch_count(), kNone<PortIdx>);
   used_.assign(fabric_->switch_count(), 0);
+  wanted_.assign(fabric_->switch_count(), 0);
   heights_.clear();
+  distances_.clear();
   for (auto& [mlid, grown] : trees_) {
     std::vector<Branch> kept;
     SwitchIdx root = kNone<SwitchIdx>;
@@ -60,12 +65,7 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
       }
       const PortIdx up = find_same_link(*before, branch.up, *fabric_);
       if (up == kNone<PortIdx>) continue;
-      const SwitchIdx sw = fabric_->switch_at(up);
-      const SwitchIdx to = fabric_->switch_at(fabric_->peer[up]);
-      const auto above = [&](SwitchIdx a, SwitchIdx b) {
-        return rank[a] != rank[b] ? rank[a] < rank[b] : guids[a] < guids[b];
-      };
-      if (above(to, sw)) kept.push_back({sw, up});
+      if (grown.by_sender || leads_up(up)) kept.push_back({fabric_->switch_at(up), up});
     }
     if (root != kNone<SwitchIdx>) kept.push_back({root, kNone<PortIdx>});
     std::ranges::sort(kept, {}, &Branch::sw);
@@ -95,9 +95,20 @@ const Tree& Forest::update(Lid mlid, const std::vector<TreeMember>& members) {
       member_switches.push_back({sw, 0});
     ++member_switches.back().members;
   }
+  const PortIdx sender = find_only_sender(members);
+  const PortIdx way_in = sender == kNone<PortIdx> ? sender : entry_of(*fabric_, sender);
   count_in(grown, -1);
-  settle_root(grown, member_switches, level);
-  grow(grown, member_switches, level);
+  if (way_in != kNone<PortIdx> && has_room(fabric_->switch_at(way_in), level)) {
+    grow_from(grown, fabric_->switch_at(way_in), member_switches, level);
+  } else {
+    if (std::exchange(grown.by_sender, false)) {
+      std::erase_if(grown.tree.branches, [&](const Branch& branch) {
+        return branch.up != kNone<PortIdx> && !leads_up(branch.up);
+      });
+    }
+    settle_root(grown, member_switches, level);
+    grow(grown, member_switches, level);
+  }
   count_in(grown, +1);
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
@@ -253,6 +264,11 @@ void Forest::grow(Grown& grown, const std::vector<MemberSwitch>& member_switches
       }
     }
   }
+  replace_branches(grown, taken);
+}
+
+/// By the scratch, which is empty afterwards.
+void Forest::replace_branches(Grown& grown, const std::vector<SwitchIdx>& taken) {
   std::vector<Branch> branches;
   branches.reserve(taken.size());
   for (const SwitchIdx sw : taken) branches.push_back({sw, up_port_[sw]});
@@ -275,7 +291,94 @@ PortIdx Forest::choose_up_port(SwitchIdx from, const Heights& heights) const {
     const PortIdx port = fabric_->port_of(fabric_->switch_node[from], edge.port);
     const bool used = used_[step.to] != 0;
     if (best == kNone<PortIdx> || (used && !best_used) ||
-        (used == best_used && load_[port] < load_[best])) {
+        (used == best_used && load_[link_of(*fabric_, port)] < load_[link_of(*fabric_, best)])) {
+      best = port;
+      best_used = used;
+    }
+  }
+  return best;
+}
+
+bool Forest::leads_up(PortIdx port) const {
+  const std::uint8_t number = fabric_->number_of(port).value();
+  return std::ranges::any_of(up_down_->up(fabric_->switch_at(port)),
+                             [&](const UpDownGraph::Link& step) {
+                               return graph_->edge(step.edge).port.value() == number;
+                             });
+}
+
+const Forest::SenderDistances& Forest::distances_of(SwitchIdx sender, unsigned level) {
+  if (const auto found = distances_.find({sender, level}); found != distances_.end())
+    return found->second;
+  if (distances_.size() >= kMostHeights) distances_.clear();
+  SenderDistances& distances = distances_[{sender, level}];
+  distances.hops.assign(fabric_->switch_count(), kUnreached);
+  distances.by_ups.assign(fabric_->switch_count(), 0);
+  const auto take = [&](SwitchIdx sw, std::uint16_t hops, std::vector<SwitchIdx>& queue) {
+    if (distances.hops[sw] != kUnreached || !has_room(sw, level)) return;
+    distances.hops[sw] = hops;
+    queue.push_back(sw);
+  };
+  std::vector<SwitchIdx> above, below;  // both nearest first
+  take(sender, 0, above);
+  for (std::size_t at = 0; at < above.size(); ++at) {
+    distances.by_ups[above[at]] = 1;
+    for (const UpDownGraph::Link& step : up_down_->up(above[at]))
+      take(step.to, static_cast<std::uint16_t>(distances.hops[above[at]] + 1), above);
+  }
+  for (std::size_t a = 0, b = 0; a < above.size() || b < below.size();) {
+    const bool climbs = b == below.size() ||
+                        (a < above.size() && distances.hops[above[a]] <= distances.hops[below[b]]);
+    const SwitchIdx sw = climbs ? above[a++] : below[b++];
+    for (const UpDownGraph::Link& step : up_down_->down(sw))
+      take(step.to, static_cast<std::uint16_t>(distances.hops[sw] + 1), below);
+  }
+  return distances;
+}
+
+void Forest::grow_from(Grown& grown,
+                       SwitchIdx sender,
+                       const std::vector<MemberSwitch>& member_switches,
+                       unsigned level) {
+  const SenderDistances& distances = distances_of(sender, level);
+  for (const Branch& branch : grown.tree.branches) up_port_[branch.sw] = branch.up;
+  up_port_[sender] = kNone<PortIdx>;
+  for (const MemberSwitch& member_switch : member_switches) wanted_[member_switch.sw] = 1;
+  used_[sender] = 1;
+  std::vector<SwitchIdx> taken{sender};
+  for (const MemberSwitch& member_switch : member_switches) {
+    if (distances.hops[member_switch.sw] == kUnreached) continue;
+    for (SwitchIdx at = member_switch.sw; used_[at] == 0;) {
+      used_[at] = 1;
+      taken.push_back(at);
+      up_port_[at] = choose_port_back(at, distances, up_port_[at]);
+      at = fabric_->switch_at(fabric_->peer[up_port_[at]]);
+    }
+  }
+  for (const MemberSwitch& member_switch : member_switches) wanted_[member_switch.sw] = 0;
+  replace_branches(grown, taken);
+  grown.root = sender;
+  grown.chosen_for = 0;
+  grown.by_sender = true;
+}
+
+/// One hop nearer to the sender: the old port if it is, else into what the tree has or will have,
+/// over the link with fewest trees.
+PortIdx Forest::choose_port_back(SwitchIdx from,
+                                 const SenderDistances& distances,
+                                 PortIdx old) const {
+  const bool by_ups = distances.by_ups[from] != 0;
+  PortIdx best = kNone<PortIdx>;
+  bool best_used = false;
+  for (const UpDownGraph::Link& step : by_ups ? up_down_->down(from) : up_down_->up(from)) {
+    if (distances.hops[step.to] + 1 != distances.hops[from] ||
+        (by_ups && distances.by_ups[step.to] == 0))
+      continue;
+    const PortIdx port = fabric_->port_of(fabric_->switch_node[from], graph_->edge(step.edge).port);
+    if (port == old) return old;
+    const bool used = used_[step.to] != 0 || wanted_[step.to] != 0;
+    if (best == kNone<PortIdx> || (used && !best_used) ||
+        (used == best_used && load_[link_of(*fabric_, port)] < load_[link_of(*fabric_, best)])) {
       best = port;
       best_used = used;
     }
@@ -286,7 +389,7 @@ PortIdx Forest::choose_up_port(SwitchIdx from, const Heights& heights) const {
 void Forest::count_in(const Grown& grown, int sign) {
   const auto add = static_cast<std::uint32_t>(sign);
   for (const Branch& branch : grown.tree.branches) {
-    if (branch.up != kNone<PortIdx>) load_[branch.up] += add;
+    if (branch.up != kNone<PortIdx>) load_[link_of(*fabric_, branch.up)] += add;
   }
   if (grown.root != kNone<SwitchIdx> && !grown.tree.branches.empty()) roots_[grown.root] += add;
 }

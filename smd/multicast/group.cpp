@@ -1,6 +1,7 @@
 #include "smd/multicast/group.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "smd/ib/rates.h"
@@ -17,6 +18,11 @@ constexpr std::uint64_t begin(std::uint8_t flags, std::uint8_t scope, std::uint1
 }
 
 constexpr std::uint8_t kLongestLife = 63;
+
+bool is_of_ipoib(const Gid& mgid) {
+  const std::uint16_t signature = mgid_signature(mgid);
+  return signature == kIpv4Signature || signature == kIpv6Signature;
+}
 
 std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t most) {
   switch (bound.selector) {
@@ -100,10 +106,21 @@ auto strangeness(const Group& group, const Group& other) {
 bool may_be_asked_for(const Gid& mgid) {
   if (!is_multicast(mgid)) return false;
   const std::uint8_t scope = mgid_scope(mgid);
-  const std::uint16_t signature = mgid_signature(mgid);
-  if (signature == kIpv4Signature || signature == kIpv6Signature) return true;
+  if (is_of_ipoib(mgid)) return true;
   if (mgid_flags(mgid) > kTransient) return false;
-  return signature != kAssignedSignature || scope != kLinkLocalScope;
+  return mgid_signature(mgid) != kAssignedSignature || scope != kLinkLocalScope;
+}
+
+Guid find_only_sender(const Group& group) {
+  if (group.permanent || is_of_ipoib(group.mgid)) return Guid{};
+  const auto sends_only = [](const auto& each) {
+    return !join_state::receives(each.second.join_state);
+  };
+  const auto found = std::ranges::find_if(group.members, sends_only);
+  if (found == group.members.end() ||
+      std::ranges::any_of(std::next(found), group.members.end(), sends_only))
+    return Guid{};
+  return found->first;
 }
 
 // 8 bits of ones, flags and scope, 16 bits of signature, 64 of prefix, 32 of id.

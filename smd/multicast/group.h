@@ -111,6 +111,12 @@ struct Group {
   friend bool operator==(const Group&, const Group&) = default;
 };
 
+/// The only member that does not receive: a program that joined to send alone, so that others may
+/// be taken to have joined to receive alone. 0: there is none, or there are several; of the site's
+/// own groups and of IPoIB's there never is one, since there whoever joined to receive sends as
+/// well.
+[[nodiscard]] Guid find_only_sender(const Group& group);
+
 // What a client asks of a group, and what it gets.
 
 /// Components that the request does not give are empty.

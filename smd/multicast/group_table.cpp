@@ -240,14 +240,19 @@ const Group* GroupTable::find(const Gid& mgid) const {
 }
 
 std::vector<MlidMember> GroupTable::members_of(Lid mlid) const {
-  std::map<Guid, bool> receives;
+  std::map<Guid, MlidMember> by_port;
   for (const Gid& mgid : pool_.groups_of(mlid)) {
-    for (const auto& [port, member] : groups_.at(mgid).members)
-      receives[port] |= join_state::receives(member.join_state);
+    const Group& group = groups_.at(mgid);
+    const Guid only = find_only_sender(group);
+    for (const auto& [port, member] : group.members) {
+      MlidMember& all = by_port.try_emplace(port, MlidMember{port, false, false}).first->second;
+      all.receives |= join_state::receives(member.join_state);
+      all.sends |= only == Guid{} || port == only;
+    }
   }
   std::vector<MlidMember> out;
-  out.reserve(receives.size());
-  for (const auto& [port, copies] : receives) out.push_back({port, copies});
+  out.reserve(by_port.size());
+  for (const auto& [port, member] : by_port) out.push_back(member);
   return out;
 }
 

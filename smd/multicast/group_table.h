@@ -36,6 +36,7 @@ struct GroupChange {
 struct MlidMember {
   Guid port;
   bool receives = true;
+  bool sends = true;  // false: in all its groups another one is the only sender
 
   friend bool operator==(const MlidMember&, const MlidMember&) = default;
 };

@@ -2,6 +2,7 @@
 // manager writes into switches, and what a dry run or a simulated network asks for, come from here.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,11 +32,18 @@ class GroupTrees {
     std::string fault;              // not empty: the tree is wrong, and must not be written
   };
 
-  /// The tree for these members, made anew or from the one before, and verified. Requires: adopt(),
-  /// a multicast LID; members ascending by port.
+  /// The tree for these members, made anew or from the one before, and verified. That some do not
+  /// send matters to shapes that look at it, where one member alone does and does not receive.
+  /// Requires: adopt(), a multicast LID; members ascending by port.
   [[nodiscard]] Outcome lay(Lid mlid, std::vector<TreeMember> members);
 
   void erase(Lid mlid);
+
+  /// The member for whom alone the tree was laid; kNone: what anybody sends comes to all.
+  [[nodiscard]] PortIdx sender_of(Lid mlid) const {
+    const auto found = sender_.find(mlid);
+    return found == sender_.end() ? kNone<PortIdx> : found->second;
+  }
 
   /// Null where the MLID has none.
   [[nodiscard]] const Tree* find(Lid mlid) const {
@@ -58,7 +66,9 @@ class GroupTrees {
   std::shared_ptr<const Fabric> fabric_;
   Forest forest_;
   LabelPaths paths_;
-  bool by_labels_ = false;  // trees are those of paths_
+  bool by_labels_ = false;         // trees are those of paths_
+  bool by_sender_ = false;         // where there is only one
+  std::map<Lid, PortIdx> sender_;  // of those that have one
   TreeRanks ranks_;
   std::string shape_refused_;
 };

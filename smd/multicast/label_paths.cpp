@@ -113,8 +113,53 @@ std::vector<std::uint32_t> LabelPaths::walk(std::uint32_t start,
   return step;
 }
 
+/// As walk(), a path for each neighbour of `start` on that side; one where two would meet, or where
+/// switches without room cut more off.
+std::vector<std::vector<std::uint32_t>> LabelPaths::walk_by_neighbours(
+    std::uint32_t start, const std::vector<std::uint32_t>& stops, Lid mlid) const {
+  if (stops.empty()) return {};
+  const bool up = stops.front() > start;
+  std::vector<std::uint32_t> firsts;  // nearest label first
+  for (const Neighbour& n : graph_->around(path_[start])) {
+    if ((label_[n.to] > start) == up && label_[n.to] != start && has_room(label_[n.to], mlid))
+      firsts.push_back(label_[n.to]);
+  }
+  std::ranges::sort(firsts);
+  if (!up) std::ranges::reverse(firsts);
+  std::vector<std::vector<std::uint32_t>> of(firsts.size());  // stops, by neighbour
+  bool whole = !firsts.empty();
+  for (const std::uint32_t stop : stops) {
+    std::size_t best = firsts.size();
+    std::size_t least = 0;
+    for (std::size_t i = 0; i < firsts.size(); ++i) {
+      if (up ? firsts[i] > stop : firsts[i] < stop) continue;
+      const std::vector<std::uint32_t> way = walk(firsts[i], {stop}, mlid);
+      if (firsts[i] != stop && (way.empty() || way.back() != stop)) continue;
+      if (best == firsts.size() || way.size() < least) {
+        best = i;
+        least = way.size();
+      }
+    }
+    whole = whole && best < firsts.size();
+    if (whole) of[best].push_back(stop);
+  }
+  std::vector<std::vector<std::uint32_t>> paths;
+  std::vector<std::uint32_t> met;
+  for (std::size_t i = 0; whole && i < firsts.size(); ++i) {
+    if (of[i].empty()) continue;
+    std::vector<std::uint32_t> path = walk(firsts[i], of[i], mlid);
+    path.insert(path.begin(), firsts[i]);
+    whole = path.back() == of[i].back();
+    met.insert(met.end(), path.begin(), path.end());
+    paths.push_back(std::move(path));
+  }
+  std::ranges::sort(met);
+  if (whole && std::ranges::adjacent_find(met) == met.end()) return paths;
+  return {walk(start, stops, mlid)};
+}
+
 /// Groups take turns on parallel links.
-PortIdx LabelPaths::port_down(std::uint32_t from, std::uint32_t to, Lid mlid) const {
+PortIdx LabelPaths::port_between(std::uint32_t from, std::uint32_t to, Lid mlid) const {
   const SwitchIdx sw = path_[from];
   const auto ports = graph_->ports(graph_->first(sw) + *graph_->find(sw, path_[to]));
   return fabric_->port_of(fabric_->switch_node[sw], ports[mlid.value() % ports.size()]);
@@ -136,25 +181,43 @@ const Tree& LabelPaths::update(Lid mlid, const std::vector<TreeMember>& members)
   std::ranges::sort(stops);
   const auto again = std::ranges::unique(stops);
   stops.erase(again.begin(), again.end());
-  std::vector<std::uint32_t> step;
+  std::vector<std::uint32_t> met;
   if (!stops.empty()) {
     const std::uint32_t start = senders.size() == 1 ? senders.front() : stops[stops.size() / 2];
     const auto at = std::ranges::lower_bound(stops, start);
-    step = walk(start, {std::make_reverse_iterator(at), stops.rend()}, mlid);
-    std::ranges::reverse(step);
-    step.push_back(start);
-    const std::vector<std::uint32_t> above = walk(start, {at, stops.end()}, mlid);
-    step.insert(step.end(), above.begin(), above.end());
-  }
-  for (std::size_t i = 0; i < step.size(); ++i) {
-    tree.branches.push_back(
-        {path_[step[i]], i == 0 ? kNone<PortIdx> : port_down(step[i], step[i - 1], mlid)});
+    const std::vector<std::uint32_t> below(std::make_reverse_iterator(at), stops.rend());
+    const std::vector<std::uint32_t> above(std::ranges::upper_bound(stops, start), stops.end());
+    met.push_back(start);
+    if (shape_ == TreeShape::MultiPath && senders.size() == 1 &&
+        find_only_sender(members) != kNone<PortIdx>) {
+      tree.branches.push_back({path_[start], kNone<PortIdx>});
+      for (const std::vector<std::uint32_t>* side : {&below, &above}) {
+        for (const auto& path : walk_by_neighbours(start, *side, mlid)) {
+          std::uint32_t before = start;
+          for (const std::uint32_t label : path) {
+            tree.branches.push_back({path_[label], port_between(label, before, mlid)});
+            before = label;
+          }
+          met.insert(met.end(), path.begin(), path.end());
+        }
+      }
+      std::ranges::sort(met);
+    } else {
+      const std::vector<std::uint32_t> down = walk(start, below, mlid);
+      met.insert(met.begin(), down.rbegin(), down.rend());
+      const std::vector<std::uint32_t> up = walk(start, above, mlid);
+      met.insert(met.end(), up.begin(), up.end());
+      for (std::size_t i = 0; i < met.size(); ++i) {
+        tree.branches.push_back(
+            {path_[met[i]], i == 0 ? kNone<PortIdx> : port_between(met[i], met[i - 1], mlid)});
+      }
+    }
   }
   std::ranges::sort(tree.branches, {}, &Branch::sw);
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(*fabric_, member.port);
     if (entry == kNone<PortIdx> ||
-        !std::ranges::binary_search(step, label_[fabric_->switch_at(entry)]))
+        !std::ranges::binary_search(met, label_[fabric_->switch_at(entry)]))
       tree.stranded.push_back(member.port);
   }
   std::ranges::sort(tree.stranded);

@@ -8,6 +8,11 @@
 //               up to the highest and, mirrored, down to the lowest (Lin, McKinley and Ni, 1994).
 //               The tables of switches do not look at the source, so a group has one such path:
 //               from where its only sender stands, else from its middle member
+//   MultiPath   where one member alone sends, and does not receive: a path by every neighbour of
+//               its switch, each member by the neighbour from which its way is shortest, of equals
+//               the one with the nearest label. Switches do not look at the port that a packet
+//               came in by either, so where two paths would meet, that side of the labels has one
+//               as above. Else like DualPath
 //
 // A switch without room for the MLID ends the path; members beyond it are stranded.
 #pragma once
@@ -33,8 +38,8 @@ class LabelPaths {
 
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  /// The path for these members, as a tree whose root is its lowest label. Requires: adopt() that
-  /// was true, and a multicast LID.
+  /// The path for these members, as a tree whose root is its lowest label, or the sender's switch
+  /// where there are several paths. Requires: adopt() that was true, and a multicast LID.
   const Tree& update(Lid mlid, const std::vector<TreeMember>& members);
 
   void erase(Lid mlid) { trees_.erase(mlid); }
@@ -54,8 +59,10 @@ class LabelPaths {
   [[nodiscard]] std::vector<std::uint32_t> walk(std::uint32_t start,
                                                 const std::vector<std::uint32_t>& stops,
                                                 Lid mlid) const;
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> walk_by_neighbours(
+      std::uint32_t start, const std::vector<std::uint32_t>& stops, Lid mlid) const;
   [[nodiscard]] bool has_room(std::uint32_t label, Lid mlid) const;
-  [[nodiscard]] PortIdx port_down(std::uint32_t from, std::uint32_t to, Lid mlid) const;
+  [[nodiscard]] PortIdx port_between(std::uint32_t from, std::uint32_t to, Lid mlid) const;
 
   std::shared_ptr<const Fabric> fabric_;
   std::unique_ptr<NeighbourGraph> graph_;

@@ -94,6 +94,14 @@ IndexVector<SwitchIdx, std::uint32_t> rank_by_adapters(const SwitchGraph& graph,
 
 }  // namespace
 
+PortIdx find_only_sender(const std::vector<TreeMember>& members) {
+  const auto sender = std::ranges::find(members, true, &TreeMember::sends);
+  if (members.size() < 2 || sender == members.end() || sender->receives ||
+      std::ranges::find(sender + 1, members.end(), true, &TreeMember::sends) != members.end())
+    return kNone<PortIdx>;
+  return sender->port;
+}
+
 std::vector<SwitchMask> compute_masks(const Fabric& fabric,
                                       const Tree& tree,
                                       const std::vector<TreeMember>& members) {
@@ -101,25 +109,36 @@ std::vector<SwitchMask> compute_masks(const Fabric& fabric,
   std::vector<SwitchMask> masks;
   masks.reserve(tree.branches.size());
   for (const Branch& branch : tree.branches) masks.push_back({branch.sw, {}});
-  std::vector<std::uint32_t> below(masks.size(), 0);  // receivers at the switch or under it
-  std::uint32_t all = 0;
+
+  struct Count {
+    std::uint32_t receivers = 0;
+    std::uint32_t senders = 0;
+  };
+
+  std::vector<Count> below(masks.size());  // at the switch or under it
+  Count all;
   for (const TreeMember& member : members) {
-    if (!member.receives) continue;
     const PortIdx entry = entry_of(fabric, member.port);
     if (entry == kNone<PortIdx>) continue;
     const auto at = Numbered::find(tree, fabric.switch_at(entry));
     if (at == Numbered::kRoot) continue;
-    masks[at].ports.set(fabric.number_of(entry));
-    ++below[at];
-    ++all;
+    if (member.receives) masks[at].ports.set(fabric.number_of(entry));
+    for (Count* each : {&below[at], &all}) {
+      each->receivers += member.receives ? 1 : 0;
+      each->senders += member.sends ? 1 : 0;
+    }
   }
   for (const std::uint32_t i : numbered.upwards) {
     const std::uint32_t p = numbered.parent[i];
     if (p == Numbered::kRoot) continue;
-    below[p] += below[i];
+    const Count here = below[i];
+    below[p].receivers += here.receivers;
+    below[p].senders += here.senders;
     const PortIdx up = tree.branches[i].up;
-    if (below[i] < all) masks[i].ports.set(fabric.number_of(up));
-    if (below[i] > 0) masks[p].ports.set(fabric.number_of(fabric.peer[up]));
+    if (here.senders > 0 && here.receivers < all.receivers)
+      masks[i].ports.set(fabric.number_of(up));
+    if (here.receivers > 0 && here.senders < all.senders)
+      masks[p].ports.set(fabric.number_of(fabric.peer[up]));
   }
   std::erase_if(masks, [](const SwitchMask& mask) { return !mask.ports.any(); });
   return masks;

@@ -75,8 +75,10 @@ class PortMask {
 
 enum class TreeShape : std::uint8_t {
   UpDown,      // see forest.h
+  BySender,    // likewise
   PathShared,  // see label_paths.h
   DualPath,    // likewise
+  MultiPath,   // likewise
 };
 
 /// How switches are taken to copy, for the proof that packets never wait for each other in a
@@ -91,9 +93,13 @@ enum class CopyModel : std::uint8_t {
 struct TreeMember {
   PortIdx port;  // an end port
   bool receives = true;
+  bool sends = true;  // false: what it sends need not come to all
 
   friend bool operator==(const TreeMember&, const TreeMember&) = default;
 };
+
+/// The one member that sends, where it does not receive and there are others; else kNone.
+[[nodiscard]] PortIdx find_only_sender(const std::vector<TreeMember>& members);
 
 struct Branch {
   SwitchIdx sw;

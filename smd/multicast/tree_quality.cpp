@@ -1,6 +1,7 @@
 #include "smd/multicast/tree_quality.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace smd {
@@ -48,23 +49,24 @@ class Spread {
 
 struct AtSwitch {
   SwitchIdx sw;
-  std::uint64_t members = 0;
+  std::uint64_t senders = 0;
   std::uint64_t receivers = 0;
+  std::uint64_t both = 0;  // are one and the other
 };
 
 std::vector<AtSwitch> gather(const Fabric& fabric, const std::vector<TreeMember>& members) {
-  std::vector<std::pair<SwitchIdx, bool>> entries;
+  std::map<SwitchIdx, AtSwitch> by_switch;
   for (const TreeMember& member : members) {
     const PortIdx entry = entry_of(fabric, member.port);
-    if (entry != kNone<PortIdx>) entries.emplace_back(fabric.switch_at(entry), member.receives);
+    if (entry == kNone<PortIdx>) continue;
+    const SwitchIdx sw = fabric.switch_at(entry);
+    AtSwitch& at = by_switch.try_emplace(sw, AtSwitch{sw}).first->second;
+    at.senders += member.sends ? 1 : 0;
+    at.receivers += member.receives ? 1 : 0;
+    at.both += member.sends && member.receives ? 1 : 0;
   }
-  std::ranges::sort(entries);
   std::vector<AtSwitch> out;
-  for (const auto& [sw, receives] : entries) {
-    if (out.empty() || out.back().sw != sw) out.push_back({sw});
-    ++out.back().members;
-    out.back().receivers += receives ? 1 : 0;
-  }
+  for (const auto& [sw, at] : by_switch) out.push_back(at);
   return out;
 }
 
@@ -122,12 +124,14 @@ TreeQuality measure_tree(const Fabric& fabric,
   TreeQuality out;
   out.cables = static_cast<std::uint32_t>(cables_of(fabric, masks).size());
   const std::vector<AtSwitch> at = gather(fabric, members);
-  out.sampled = at.size() > kMostStarts;
+  std::vector<AtSwitch> senders = at;
+  std::erase_if(senders, [](const AtSwitch& each) { return each.senders == 0; });
+  out.sampled = senders.size() > kMostStarts;
   Spread tree(fabric), shortest(fabric);
   IndexVector<SwitchIdx, char> taken(fabric.switch_count(), 0);
-  const std::size_t starts = std::min(at.size(), kMostStarts);
+  const std::size_t starts = std::min(senders.size(), kMostStarts);
   for (std::size_t s = 0; s < starts; ++s) {
-    const AtSwitch& sender = at[s * at.size() / starts];
+    const AtSwitch& sender = senders[s * senders.size() / starts];
     tree.run(sender.sw, [&](SwitchIdx sw, auto leave) {
       const auto mask = std::ranges::lower_bound(masks, sw, {}, &SwitchMask::sw);
       if (mask == masks.end() || mask->sw != sw) return;
@@ -139,14 +143,14 @@ TreeQuality measure_tree(const Fabric& fabric,
     shortest.run(sender.sw, [&](SwitchIdx sw, auto leave) {
       for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) leave(port);
     });
-    out.senders += sender.members;
-    out.channels += sender.members * (tree.met().size() - 1);
-    out.shortest_channels += sender.members * count_shortest(fabric, shortest, at, taken);
+    out.senders += sender.senders;
+    out.channels += sender.senders * (tree.met().size() - 1);
+    out.shortest_channels += sender.senders * count_shortest(fabric, shortest, at, taken);
     for (const AtSwitch& to : at) {
       if (tree.hops(to.sw) == kFar) continue;
       // Nobody counts as his own receiver.
-      const std::uint64_t pairs = to.sw == sender.sw ? sender.members * to.receivers - to.receivers
-                                                     : sender.members * to.receivers;
+      const std::uint64_t pairs =
+          sender.senders * to.receivers - (to.sw == sender.sw ? to.both : 0);
       if (pairs == 0) continue;
       out.pairs += pairs;
       out.hops += pairs * tree.hops(to.sw);

@@ -13,7 +13,7 @@ namespace smd {
 /// Ways between switches alone. Sums are over the members that send from the switches looked at.
 struct TreeQuality {
   std::uint32_t cables = 0;    // between switches, of the tree
-  std::uint64_t senders = 0;   // members at the switches looked at
+  std::uint64_t senders = 0;   // members that send, at the switches looked at
   std::uint64_t pairs = 0;     // of them with each other receiver that a packet of theirs reaches
   std::uint64_t channels = 0;  // that packets of the senders take, one each
   std::uint64_t hops = 0;      // over all pairs, along the tree
@@ -21,7 +21,7 @@ struct TreeQuality {
   std::uint64_t shortest_channels = 0;  // of a tree of shortest ways for each sender
   std::uint64_t shortest_hops = 0;      // over the pairs; as many channels do unicasts take
   std::uint32_t shortest_depth = 0;
-  bool sampled = false;  // there are more switches with members than were looked at
+  bool sampled = false;  // there are more switches with senders than were looked at
 
   [[nodiscard]] double mean_hops() const { return of(hops, pairs); }
 
@@ -40,7 +40,7 @@ struct TreeQuality {
   }
 };
 
-/// Packets are followed through the masks, whoever made them, from every switch with members or
+/// Packets are followed through the masks, whoever made them, from every switch with senders or
 /// from 64 of them, evenly taken. One that comes twice is followed once. Requires: ascending by
 /// switch.
 [[nodiscard]] TreeQuality measure_tree(const Fabric& fabric,

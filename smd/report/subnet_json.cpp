@@ -329,7 +329,7 @@ Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
                      {"mean_trees", rounded(summary.cables.mean())},
                      {"fullest", print_port(fabric, summary.cables.fullest)}};
   }
-  for (const auto& [mlid, members, quality] : summary.largest) {
+  for (const auto& [mlid, members, sender, quality] : summary.largest) {
     out["trees"].push_back({{"mlid", fmt::format("0x{:04x}", mlid.value())},
                             {"members", members},
                             {"cables", quality.cables},
@@ -341,6 +341,7 @@ Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
                             {"channels_shortest", rounded(quality.mean_shortest_channels())},
                             {"channels_unicast", rounded(quality.mean_unicast_channels())},
                             {"sampled", quality.sampled}});
+    if (sender != kNone<PortIdx>) out["trees"].back()["only_sender"] = print_port(fabric, sender);
   }
   if (summary.trees > summary.largest.size())
     out["trees_not_shown"] = summary.trees - summary.largest.size();

@@ -65,15 +65,24 @@ class Site : public MulticastSubnet {
         kMcMemberRecord.size)));
   }
 
+  /// Groups from here on are those of programs, not of IPoIB.
+  static constexpr std::uint64_t kOfPrograms = 0x800;
+
+  static Gid group_id(std::uint64_t group) {
+    return group < kOfPrograms ? mgid(group) : Gid{0xff124001ffff0000u, Guid{group}};
+  }
+
   void join(std::size_t host, std::uint64_t group, std::uint8_t state = 1) {
-    ask(host, Method::Set, joining(group, gid(host), state), kJoinMask);
+    McMemberRecord said = joining(group, gid(host), state);
+    said.mgid = group_id(group);
+    ask(host, Method::Set, said, kJoinMask);
     wanted[group][guid(host)] = (state & 3) != 0;
   }
 
   void leave(std::size_t host, std::uint64_t group, std::uint8_t state = 1) {
     ask(host,
         Method::Delete,
-        {.mgid = mgid(group), .port_gid = gid(host), .join_state = state},
+        {.mgid = group_id(group), .port_gid = gid(host), .join_state = state},
         kLeaveMask);
     wanted[group].erase(guid(host));
   }
@@ -81,7 +90,7 @@ class Site : public MulticastSubnet {
   /// What is wrong with the groups that hosts think they are in. Empty: nothing.
   [[nodiscard]] std::string find_misdelivery() const {
     for (const auto& [group, members] : wanted) {
-      const Group* known = manager.multicast().groups().find(mgid(group));
+      const Group* known = manager.multicast().groups().find(group_id(group));
       if (members.empty()) continue;
       if (known == nullptr) return fmt::format("group {} is not there", group);
       std::vector<std::pair<PortIdx, bool>> all;
@@ -97,6 +106,44 @@ class Site : public MulticastSubnet {
     return {};
   }
 
+  /// The same of groups as the administration knows them: what one sends reaches all receivers,
+  /// but where another is the only sender, and nobody twice.
+  [[nodiscard]] std::string find_undelivered(bool by_sender) const {
+    for (const auto& [id, group] : manager.multicast().groups().groups()) {
+      std::set<PortIdx> receivers;
+      std::vector<PortIdx> others;
+      for (const auto& [port_guid, member] : group.members) {
+        const PortIdx port = port_of(port_guid);
+        if ((member.join_state & 3) != 0) {
+          receivers.insert(port);
+        } else {
+          others.push_back(port);
+        }
+      }
+      const bool programs = id.prefix == group_id(kOfPrograms).prefix;
+      const bool only = by_sender && programs && others.size() == 1;
+      std::vector<PortIdx> all(receivers.begin(), receivers.end());
+      all.insert(all.end(), others.begin(), others.end());
+      for (const PortIdx from : all) {
+        const Flood got = flood(
+            snapshot(),
+            [&](SwitchIdx sw, PortNum port) { return copies(group.mlid, sw, port); },
+            from);
+        std::size_t missed = 0;
+        for (const PortIdx to : receivers) missed += to != from && !got.copies.contains(to) ? 1 : 0;
+        for (const auto& [to, times] : got.copies) {
+          if (times > 1 || !receivers.contains(to))
+            return print_port(snapshot(), to) + " gets too much of what " +
+                   print_port(snapshot(), from) + " sends";
+        }
+        if (got.endless || (missed > 0 && (!only || from == others.front())))
+          return fmt::format(
+              "{} receivers miss what {} sends", missed, print_port(snapshot(), from));
+      }
+    }
+    return {};
+  }
+
   [[nodiscard]] PortIdx port_of(Guid port_guid) const {
     for (const PortIdx port : snapshot().peer.indices()) {
       if (snapshot().is_end_port(port) && snapshot().port_guid[port] == port_guid) return port;
@@ -106,7 +153,7 @@ class Site : public MulticastSubnet {
 
   /// A cable of the group's tree, by the end that looks up; none of the manager's own switch.
   [[nodiscard]] PortIdx any_branch(std::uint64_t group) const {
-    const Group* known = manager.multicast().groups().find(mgid(group));
+    const Group* known = manager.multicast().groups().find(group_id(group));
     for (const Branch& branch : manager.multicast().find_tree(known->mlid)->branches) {
       if (branch.up == kNone<PortIdx>) continue;
       const NodeIdx own = snapshot().node_of[snapshot().peer[snapshot().sm_port]];

@@ -106,6 +106,12 @@ constexpr Option kManager[] = {
      [](S s) { return s.strategy.planner.max_steps == 7 * kPlanStepsPerMs; }},
     {"[sm]\nmulticast_trees = \"dual-path\"\n",
      [](S s) { return s.multicast_trees == TreeShape::DualPath; }},
+    {"[sm]\nmulticast_trees = \"by-sender\"\n",
+     [](S s) { return s.multicast_trees == TreeShape::BySender; }},
+    {"[sm]\nmulticast_trees = \"path-shared\"\n",
+     [](S s) { return s.multicast_trees == TreeShape::PathShared; }},
+    {"[sm]\nmulticast_trees = \"multi-path\"\n",
+     [](S s) { return s.multicast_trees == TreeShape::MultiPath; }},
     {"[sm]\nmulticast_proof = \"lock-step\"\n",
      [](S s) { return s.multicast_proof == CopyModel::LockStep; }},
 };

@@ -528,6 +528,86 @@ TEST_F(Groups, MlidsAreSharedWhenThereAreNoMore) {
   EXPECT_EQ(refusal(join(creation(1, {0xff12401bffff0000u, Guid{0x300}}))), Refusal::NoResources);
 }
 
+/// As programs ask for that are not of IPoIB: with the signature of rdma_cm.
+constexpr Gid kMarket{0xff124001ffff0000u, Guid{0x101}};
+
+TEST_F(Groups, WhoAloneDoesNotReceiveIsTheOnlySender) {
+  ASSERT_TRUE(join(creation(1, kMarket)));
+  const auto ask = [&](std::uint64_t port, std::uint8_t state) {
+    GroupRequest request = joining(port, state);
+    request.mgid = kMarket;
+    return request;
+  };
+  const auto members = [&] { return table.members_of(Lid{0xc000}); };
+  ASSERT_TRUE(join(ask(2, join_state::kFull)));
+  EXPECT_THAT(members(), ElementsAre(MlidMember{Guid{1}}, MlidMember{Guid{2}})) << "all may send";
+  ASSERT_TRUE(join(ask(3, join_state::kSendOnlyFull)));
+  const auto with_sender = ElementsAre(MlidMember{Guid{1}, true, false},
+                                       MlidMember{Guid{2}, true, false},
+                                       MlidMember{Guid{3}, false, true});
+  EXPECT_THAT(members(), with_sender);
+  static_cast<void>(table.take_touched());
+  // A second sender, of the other kind, comes and goes.
+  ASSERT_TRUE(join(ask(4, join_state::kSendOnly)));
+  for (const MlidMember& member : members()) EXPECT_TRUE(member.sends);
+  EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}));
+  ASSERT_TRUE(leave(ask(4, join_state::kSendOnly)));
+  EXPECT_THAT(members(), with_sender);
+  // The sender begins to receive, and stops.
+  static_cast<void>(table.take_touched());
+  ASSERT_TRUE(join(ask(3, join_state::kNonMember)));
+  EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}));
+  for (const MlidMember& member : members()) EXPECT_TRUE(member.sends && member.receives);
+  ASSERT_TRUE(leave(ask(3, join_state::kNonMember)));
+  EXPECT_THAT(members(), with_sender);
+  EXPECT_EQ(find_only_sender(*table.find(kMarket)), Guid{3});
+}
+
+// A kernel joins to send where it has no socket that receives; whoever has one sends as well.
+TEST_F(Groups, InGroupsOfIpoibAndOfTheSiteEverybodySends) {
+  ASSERT_TRUE(join(creation(1)));
+  ASSERT_TRUE(join(joining(2, join_state::kSendOnlyFull)));
+  EXPECT_EQ(find_only_sender(*table.find(kMgid)), Guid{});
+  EXPECT_THAT(table.members_of(Lid{0xc000}),
+              ElementsAre(MlidMember{Guid{1}}, MlidMember{Guid{2}, false}));
+  static_cast<void>(table.keep(subnet, {{.mgid = kMarket, .p_key = kDefaultPKey}}));
+  for (const std::uint64_t port : {1, 2}) {
+    GroupRequest request = joining(port, port == 1 ? join_state::kFull : join_state::kSendOnly);
+    request.mgid = kMarket;
+    ASSERT_TRUE(join(request));
+  }
+  EXPECT_EQ(find_only_sender(*table.find(kMarket)), Guid{});
+  static_cast<void>(table.keep(subnet, {}));
+  EXPECT_EQ(find_only_sender(*table.find(kMarket)), Guid{2}) << "no longer the site's";
+}
+
+// Groups that share an MLID share a tree: one with an only sender takes nothing from the others.
+TEST_F(Groups, OfGroupsThatShareAnMlidAllMustHaveTheSameSender) {
+  subnet.room = 1;
+  const Gid other{kMarket.prefix, Guid{0x102}};
+  const auto ask = [&](const Gid& mgid, std::uint64_t port, std::uint8_t state) {
+    GroupRequest request = joining(port, state);
+    request.mgid = mgid;
+    return request;
+  };
+  for (const Gid& mgid : {kMarket, other}) ASSERT_TRUE(join(creation(1, mgid)));
+  ASSERT_TRUE(join(ask(kMarket, 3, join_state::kSendOnlyFull)));
+  ASSERT_EQ(table.find(other)->mlid, table.find(kMarket)->mlid);
+  EXPECT_THAT(table.members_of(Lid{0xc000}),
+              ElementsAre(MlidMember{Guid{1}}, MlidMember{Guid{3}, false}))
+      << "1 may send to the other group";
+  ASSERT_TRUE(join(ask(other, 3, join_state::kSendOnly)));
+  EXPECT_THAT(table.members_of(Lid{0xc000}),
+              ElementsAre(MlidMember{Guid{1}, true, false}, MlidMember{Guid{3}, false, true}));
+  ASSERT_TRUE(leave(ask(other, 3, join_state::kSendOnly)));
+  ASSERT_TRUE(join(ask(other, 4, join_state::kSendOnly)));
+  EXPECT_THAT(table.members_of(Lid{0xc000}),
+              ElementsAre(MlidMember{Guid{1}, true, false},
+                          MlidMember{Guid{3}, false, true},
+                          MlidMember{Guid{4}, false, true}))
+      << "two senders";
+}
+
 /// The MLID to share, by looking at every group of every MLID.
 Lid find_best_company(const GroupTable& table, const GroupTraits& traits) {
   std::map<Lid, std::tuple<bool, bool, std::size_t>> company;

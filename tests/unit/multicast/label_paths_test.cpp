@@ -9,71 +9,24 @@
 
 #include "smd/multicast/check_tree.h"
 #include "smd/routing/verify/channel_dependencies.h"
+#include "tests/unit/multicast/label_walks.h"
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
 namespace label_paths_test {
 
-using test::end_port;
 using test::fabric_from;
+using test::label_at;
+using test::mesh_text;
+using test::Published;
+using test::published;
+using test::Walks;
 using test::with_tables;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr Lid kMlid{0xc000};
-
-/// Switch S1 … row by row, each with a host of the same number; `links` of each link.
-std::string mesh_text(unsigned rows, unsigned columns, unsigned links = 1, bool torus = false) {
-  std::string text;
-  for (unsigned s = 1; s <= rows * columns; ++s) text += fmt::format("H{}-S{} ", s, s);
-  const auto link = [&](unsigned a, unsigned b) {
-    for (unsigned c = 0; c < links; ++c) text += fmt::format("S{}-S{} ", a + 1, b + 1);
-  };
-  for (unsigned y = 0; y < rows; ++y) {
-    for (unsigned x = 0; x < columns; ++x) {
-      const unsigned at = y * columns + x;
-      if (x + 1 < columns) link(at, at + 1);
-      if (y + 1 < rows) link(at, at + columns);
-      if (torus && x == 0 && columns > 2) link(at, at + columns - 1);
-      if (torus && y == 0 && rows > 2) link(at, at + (rows - 1) * columns);
-    }
-  }
-  return text;
-}
-
-struct Walks {
-  Walks(const std::string& text, TreeShape shape) : Walks(with_tables(fabric_from(text)), shape) {}
-
-  Walks(std::shared_ptr<const Fabric> snapshot, TreeShape shape) : fabric(std::move(snapshot)) {
-    EXPECT_TRUE(paths.adopt(fabric, shape)) << paths.refusal();
-  }
-
-  [[nodiscard]] std::uint32_t label(SwitchIdx sw) const { return paths.labels()[sw]; }
-
-  /// The host at the switch with that label.
-  [[nodiscard]] PortIdx host(std::uint32_t wanted) const {
-    for (const PortIdx port : test::end_ports(*fabric)) {
-      const PortIdx entry = entry_of(*fabric, port);
-      if (entry != port && label(fabric->switch_at(entry)) == wanted) return port;
-    }
-    return kNone<PortIdx>;
-  }
-
-  std::vector<SwitchMask> masks(const std::vector<TreeMember>& members, Lid mlid = kMlid) {
-    return compute_masks(*fabric, paths.update(mlid, members), members);
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> labels_of_tree() const {
-    std::vector<std::uint32_t> out;
-    for (const Branch& branch : paths.find(kMlid)->branches) out.push_back(label(branch.sw));
-    std::ranges::sort(out);
-    return out;
-  }
-
-  std::shared_ptr<const Fabric> fabric;
-  LabelPaths paths;
-};
 
 /// "" when packets go where they should and every branch leads to a smaller label, no two to one.
 std::string find_fault(const Walks& walks,
@@ -89,24 +42,6 @@ std::string find_fault(const Walks& walks,
   }
   if (turns_up(fabric, masks, walks.paths.labels())) return "packets turn up again";
   return test::find_misdelivery(fabric, masks, members) + find_tree_fault(fabric, masks, members);
-}
-
-/// Boustrophedon labels of a 6 x 6 mesh.
-std::uint32_t label_at(unsigned x, unsigned y) { return y * 6 + (y % 2 == 0 ? x : 5 - x); }
-
-struct Published {
-  std::vector<TreeMember> members;
-  std::uint32_t source = label_at(3, 2);
-};
-
-/// Nine destinations of (3,2), which alone sends.
-Published published(const Walks& walks) {
-  Published out;
-  for (const auto& [x, y] : std::vector<std::pair<unsigned, unsigned>>{
-           {0, 0}, {0, 2}, {0, 5}, {1, 3}, {4, 5}, {5, 0}, {5, 1}, {5, 3}, {5, 4}})
-    out.members.push_back({walks.host(label_at(x, y))});
-  out.members.push_back({walks.host(out.source), false});
-  return out;
 }
 
 TEST(LabelPaths, DualPathTakesThePublishedChannels) {

@@ -217,6 +217,26 @@ TEST(TreeQuality, CountsAChainByHand) {
   EXPECT_FALSE(out.sampled);
 }
 
+TEST(TreeQuality, OfAnOnlySenderIsWhatItsPacketTakes) {
+  //  H1 sends along S1 - S2 - S3; its receivers do not, and nothing leads back
+  Lab lab("S1:1-S2:1 S2:2-S3:1 H1-S1:5 H2-S2:5 H3-S3:5 H4-S3:6 H5-S1:6");
+  std::vector<TreeMember> members;
+  for (const char* host : {"H1", "H2", "H3", "H4", "H5"}) {
+    const bool sends = std::string_view(host) == "H1";
+    members.push_back({test::end_port(*lab.fabric, host), !sends, sends});
+  }
+  std::ranges::sort(members, {}, &TreeMember::port);
+  const auto tree = lab.masks({{"S1", {1, 6}}, {"S2", {2, 5}}, {"S3", {5, 6}}});
+  EXPECT_EQ(find_tree_fault(*lab.fabric, tree, members), "");
+  const TreeQuality out = measure_tree(*lab.fabric, tree, members);
+  EXPECT_EQ(out.senders, 1u);
+  EXPECT_EQ(out.pairs, 4u);
+  EXPECT_EQ(out.hops, 0u + 1 + 2 + 2);
+  EXPECT_EQ(out.depth, 2u);
+  EXPECT_EQ(out.channels, 2u);
+  EXPECT_EQ(out.cables, 2u);
+}
+
 TEST(TreeQuality, ShowsWhatADetourCosts) {
   //  a ring of four: the tree goes the long way from S1 to S4
   Lab lab("S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1-S1:5 H4-S4:5");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -72,6 +73,43 @@ inline std::string find_misdelivery(const Fabric& fabric,
   std::vector<std::pair<PortIdx, bool>> all;
   for (const TreeMember& member : members) all.emplace_back(member.port, member.receives);
   return find_misdelivery(fabric, entries_of(masks), all);
+}
+
+/// Of these ports of ten `of_ten` receive, and one that does not is the only one that sends.
+inline std::vector<TreeMember> one_sender(const Fabric& fabric, Rng& rng, std::uint64_t of_ten) {
+  const std::vector<PortIdx> ports = end_ports(fabric);
+  const PortIdx sender = ports[rng.below(ports.size())];
+  std::vector<TreeMember> members;
+  for (const PortIdx port : ports) {
+    if (port == sender) {
+      members.push_back({port, false, true});
+    } else if (rng.below(10) < of_ten) {
+      members.push_back({port, true, false});
+    }
+  }
+  return members;
+}
+
+/// What is wrong where one member alone sends: what it sends comes once to every receiver, what
+/// others send to none of them twice, and nothing to anybody else.
+inline std::string find_fault_of_one_sender(const Fabric& fabric,
+                                            const std::vector<SwitchMask>& masks,
+                                            const std::vector<TreeMember>& members) {
+  for (const TreeMember& from : members) {
+    std::map<PortIdx, unsigned> wanted;
+    for (const TreeMember& to : members) {
+      if (to.receives && to.port != from.port) wanted[to.port] = 1;
+    }
+    const Flood got = flood(fabric, entries_of(masks), from.port);
+    if (got.endless) return "what " + print_port(fabric, from.port) + " sends goes round";
+    for (const auto& [port, copies] : got.copies) {
+      if (copies > 1 || !wanted.contains(port))
+        return print_port(fabric, port) + " gets too much of what " +
+               print_port(fabric, from.port) + " sends";
+    }
+    if (from.sends && got.copies != wanted) return "what the sender sends does not come to all";
+  }
+  return {};
 }
 
 }  // namespace smd::test
