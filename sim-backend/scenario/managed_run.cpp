@@ -146,6 +146,7 @@ class ManagedRun {
     const ManagerSpec& spec = scenario_.manager;
     smd::Settings out = default_settings();
     out.engine = scenario_.program.engine;
+    out.engine_options.auto_vls = smd::EngineOptions{}.auto_vls;  // as program_nodes() has it
     out.strategy = smd::make_strategy(spec.how, spec.drain);
     out.debounce = spec.debounce;
     out.debounce_max = std::max(out.debounce_max, out.debounce);

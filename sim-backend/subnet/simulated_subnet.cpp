@@ -6,6 +6,7 @@ namespace smd::sim {
 
 Settings default_settings() {
   Settings out = make_settings(Config{.transport = {.kind = TransportKind::Sim}});
+  out.engine = "updn";
   out.engine_fallback = false;
   return out;
 }

@@ -15,8 +15,8 @@
 
 namespace smd::sim {
 
-/// What a configuration file says in which nothing stands; an engine that the fabric does not suit
-/// is an error.
+/// What a configuration file says in which nothing stands, with updn as the engine; an engine that
+/// the fabric does not suit is an error.
 [[nodiscard]] Settings default_settings();
 
 struct SimulatedSubnetOptions {

@@ -71,7 +71,7 @@ struct SmConfig {
   std::string state_dir = "/var/lib/smd";
   Leftovers leftovers = Leftovers::Ignore;
   std::string dump_dir;                        // "": nothing is kept there
-  std::vector<std::string> engine = {"updn"};  // the first is wanted; others in their order
+  std::vector<std::string> engine = {"auto"};  // the first is wanted; others in their order
   std::vector<Guid> roots;
   std::string roots_file;     // "": none; load_config() adds what it names to `roots`
   std::string node_name_map;  // "": none
@@ -84,6 +84,7 @@ struct SmConfig {
   std::vector<std::string> path_sets;  // empty: all LIDs of a port by the engine
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
+  unsigned auto_vls = 1;
   TreeShape multicast_trees = TreeShape::UpDown;
   CopyModel multicast_proof = CopyModel::Asynchronous;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID

@@ -147,8 +147,10 @@ Options sm_options() {
           .means("Folder where the files that OpenSM writes for other tools are kept as the subnet "
                  "is, as `smctl dump` writes them: docs/formats/tables.md; \"\" is none"),
       sm("engine", &T::engine, engine_list())
-          .means("Routing engines in order: the first that can route the fabric makes its routes. "
-                 "Behind the last there is updn, with an alarm"),
+          .means(
+              "Routing engines in order: the first that can route the fabric makes its routes. "
+              "Behind the last there is updn, with an alarm. auto chooses among engines as far as "
+              "sm.auto_vls allows"),
       sm("auto_for", &T::auto_for, choice({"uniform", "permutations", "both"}))
           .means(
               "Which traffic counts where the engine is auto: everybody to everybody, everybody to "
@@ -157,6 +159,11 @@ Options sm_options() {
           .means(
               "What engine auto may spend on computing and measuring the routes of other engines, "
               "by counted steps; 0 takes the first that does not refuse"),
+      sm("auto_vls", &T::auto_vls, number(1, 15))
+          .means("Data VLs that the routes which engine auto takes may use at most. With 1 it asks "
+                 "updn alone, with either kind of directions, whose changes block nothing; with "
+                 "more all engines, whose routes off trees carry more and whose changes may block "
+                 "turns or be written without a proof"),
       sm("roots", &T::roots, guid_list())
           .means("Switches that updn orients from; empty lets the engine choose"),
       sm("node_name_map", &T::node_name_map, path_or_nothing())

@@ -118,7 +118,8 @@ Settings make_settings(const Config& config) {
                         .non_minimal = config.sm.non_minimal,
                         .path_sets = !config.sm.path_sets.empty(),
                         .auto_for = config.sm.auto_for,
-                        .auto_budget_ms = config.sm.auto_budget_ms};
+                        .auto_budget_ms = config.sm.auto_budget_ms,
+                        .auto_vls = config.sm.auto_vls};
   SiteNodes site{
       .weights = config.sm.weights, .no_data = config.sm.no_data, .names = config.sm.node_names};
   if (site != SiteNodes{}) out.site_nodes = std::make_shared<const SiteNodes>(std::move(site));

@@ -177,7 +177,11 @@ void Cycle::route() {
                .found = {}};
   job.engine_options.roots = choose_roots(parts_.settings, *found_.fabric);
   if (rebalancing_) return rebalance(std::move(job));
-  if (parts_.state.reregister && !parts_.state.in_force) {
+  // Whom an operator names makes the routes anew; auto is to say who, and leaves those that are.
+  const bool hold_entries = std::ranges::any_of(
+      found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
+  if (!parts_.state.in_force &&
+      (parts_.state.reregister || (job.engine == "auto" && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
   }
   work_.offload(

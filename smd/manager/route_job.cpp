@@ -39,11 +39,19 @@ bool wants_path_sets(const RouteJob& job, const std::string& engine) {
   return std::ranges::count(engines_of(job), engine) != 0;
 }
 
+/// The engine, or whose name among the candidates of auto its routes have.
+std::string candidate_of(const RoutingTables& tables) {
+  const auto taken = std::ranges::find(tables.candidates, true, &EngineCandidate::taken);
+  return taken == tables.candidates.end() ? tables.engine : taken->engine;
+}
+
 /// What was asked for and has no effect.
 void note_unheeded(const RouteJob& job, const EngineOptions& options, RoutingTables& tables) {
   if (job.engine_options.path_sets && !options.path_sets)
     tables.notes.push_back(
         fmt::format("sm.path_sets: {} routes all LIDs of a port alike", tables.engine));
+  if (!options.roots.empty() && tables.chosen_by == "auto" && tables.engine != "updn")
+    tables.notes.push_back(fmt::format("sm.roots: {} heeds them not, updn does", tables.engine));
   const NonMinimal asked = job.engine_options.non_minimal;
   if (asked == NonMinimal::Off) return;
   if (std::ranges::all_of(job.lids.lmc, [](std::uint8_t lmc) { return lmc == 0; })) {
@@ -80,7 +88,8 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   PreviousRoutes previous;
   RoutingRequest request{.options = job.engine_options,
                          .max_vls = std::min(job.max_vls, count_common_vls(*job.fabric)),
-                         .rebalance = keep == Keep::RoutesRebalanced};
+                         .rebalance = keep == Keep::RoutesRebalanced,
+                         .found = job.found ? &*job.found : nullptr};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
@@ -193,7 +202,21 @@ std::optional<Routed> keep_found(const RouteJob& job,
   check(job, out);
   if (!out.routes.ok()) return std::nullopt;
   out.tables.recomputed.reset();
+  if (out.tables.lft != made.lft) out.tables.load.by_edge.clear();  // they were those of `fresh`
   return out;
+}
+
+/// Every switch holds the entry already, of all LIDs that somebody has.
+bool is_found(const RouteJob& job, const ForwardingTables& made) {
+  const ForwardingTables& found = *job.found;
+  if (found.switches() != made.switches() || found.top() < job.lids.top) return false;
+  for (unsigned value = 1; value <= job.lids.top.value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (job.lids.owner_of(lid) == kNone<PortIdx>) continue;
+    for (std::uint32_t sw = 0; sw < made.switches(); ++sw)
+      if (made.route(SwitchIdx{sw}, lid) != found.route(SwitchIdx{sw}, lid)) return false;
+  }
+  return true;
 }
 
 /// Those in force as far as they can be kept, or as far as they were found; else from scratch.
@@ -203,10 +226,13 @@ Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
     if (!kept.error) return kept;
   }
   Routed fresh = compute_with(job, engine, Keep::Nothing);
-  if (job.found) {
-    if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
-  }
-  return fresh;
+  if (!job.found) return fresh;
+  if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
+  if (fresh.tables.chosen_by.empty() || is_found(job, fresh.tables.lft)) return fresh;
+  // The choice was for the sake of entries that cannot stay.
+  RouteJob anew = job;
+  anew.found.reset();
+  return compute_with(anew, engine, Keep::Nothing);
 }
 
 struct EngineRefusal {
@@ -252,9 +278,13 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   without_past.orientation = {};
   Routed fresh = compute_with(without_past, *engine, Keep::Nothing);
   if (fresh.error) return std::nullopt;
-  if (fresh.tables.engine != now.engine) {
+  if (candidate_of(fresh.tables) != candidate_of(now)) {
     const TrafficGoal goal = job.engine_options.auto_for;
     if (are_worth_a_change(*job.fabric, job.lids, now, fresh.tables, goal)) return fresh;
+    if (now.chosen_by == "auto")
+      without_past.max_vls = std::min(job.max_vls, job.engine_options.auto_vls);
+    if (candidate_of(now) == kDepthFirstCandidate)
+      without_past.engine_options.orientation_search = OrientationSearch::DepthFirst;
     fresh = compute_with(without_past, now.engine, Keep::Nothing);
     if (fresh.error) return std::nullopt;
     fresh.tables.chosen_by = now.chosen_by;

@@ -71,6 +71,9 @@ struct EngineOptions {
   /// auto: how long it may compute and measure, in milliseconds of about 100,000 counted steps.
   std::uint32_t auto_budget_ms = 2000;
 
+  /// auto: data VLs that the routes it takes may use at most.
+  unsigned auto_vls = 15;
+
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
   /// that it breaks. More even while the loss lasts, more entries, less even when it is made good.
   bool shorten_detours = false;
@@ -91,6 +94,10 @@ struct RoutingRequest {
   /// loads to be as even as those of routes from scratch were. Engines that always do so heed it
   /// not.
   bool rebalance = false;
+
+  /// auto: entries that switches of this fabric hold, of whichever manager. The engine is taken
+  /// whose routes are most like them.
+  const ForwardingTables* found = nullptr;
 
   /// Leave to RoutingTables::default_port what it serves, where the engine has such a form: for
   /// switches with random forwarding tables. Such tables do not stand without it.
@@ -130,6 +137,10 @@ class Engine {
     return std::nullopt;
   }
 };
+
+/// A candidate of auto: updn, with directions by depth-first search where the request has
+/// breadth-first.
+inline constexpr std::string_view kDepthFirstCandidate = "updn depth-first";
 
 /// Whether routes of another engine are worth a tenth more than those in force: what auto asks at
 /// rest before it leaves an engine.

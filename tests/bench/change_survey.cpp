@@ -129,6 +129,7 @@ struct Options {
   unsigned sample = 0;
   unsigned seconds = 0;
   std::uint64_t seed = 1;
+  unsigned auto_vls = EngineOptions{}.auto_vls, max_vls = RouteJob{}.max_vls;
   bool restart = false, soon = false, cases = false, no_switches = false, no_cables = false;
 };
 
@@ -159,7 +160,8 @@ struct Routing {
   std::string error;
 };
 
-Routing route(std::shared_ptr<const Fabric> fabric,
+Routing route(const Options& options,
+              std::shared_ptr<const Fabric> fabric,
               LidBook& book,
               const std::string& engine,
               Subnet in_force,
@@ -169,7 +171,8 @@ Routing route(std::shared_ptr<const Fabric> fabric,
   RouteJob job{.fabric = fabric,
                .lids = assigned.map,
                .engine = engine,
-               .engine_options = {},
+               .max_vls = options.max_vls,
+               .engine_options = {.auto_vls = options.auto_vls},
                .orientation = {},
                .in_force = in_force,
                .found = {}};
@@ -286,7 +289,7 @@ class Survey {
   void run() {
     std::shared_ptr<const Fabric> fabric = find_fabric(spec_, nullptr, Lid{0xbfff});
     const double began = cpu_ms();
-    Routing whole = route(fabric, book_, engine_, nullptr, false);
+    Routing whole = route(options_, fabric, book_, engine_, nullptr, false);
     if (!whole.error.empty()) {
       fmt::print("{:<28} {:<9} refused: {}\n", name_, engine_, whole.error);
       return;
@@ -386,7 +389,7 @@ class Survey {
       held.tables.forget(guid);
       held.rows.forget(guid);
     }
-    Routing routing = route(fabric, book, engine_, before, held.marked);
+    Routing routing = route(options_, fabric, book, engine_, before, held.marked);
     c.routes_ms = routing.ms;
     if (!routing.error.empty()) {
       c.refused = true;
@@ -643,6 +646,8 @@ int main(int argc, char** argv) {
   line.option("--sample", options.sample, "So many cables and so many switches; 0: all");
   line.option("--seconds", options.seconds, "Of processor time for a fabric and engine; 0: no end");
   line.option("--seed", options.seed, "Of what is drawn");
+  line.option("--auto-vls", options.auto_vls, "What auto may use").range(1u, 15u).show_default();
+  line.option("--vls", options.max_vls, "What there is").range(1u, 15u).show_default();
   line.flag("--restart", options.restart, "Nobody knows what hosts were told");
   line.flag("--soon", options.soon, "What was lost is back before hosts have asked anew");
   line.flag("--cases", options.cases, "A line for each change");

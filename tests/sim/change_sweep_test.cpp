@@ -32,8 +32,9 @@ const std::vector<Second>& seconds() {
 }
 
 /// False when the assimilation was over before its n-th SMP.
-bool run(const Second& second, std::uint64_t n) {
+bool run(const Second& second, std::uint64_t n, const char* engine) {
   SimulatedSubnetOptions options;
+  options.settings.engine = engine;
   options.settings.sweep_interval = std::chrono::seconds(10);
   SimulatedSubnet subnet(spec_of("example:name=fig76"), options);
   sim::SimFabric& fabric = subnet.fabric;
@@ -67,12 +68,13 @@ bool run(const Second& second, std::uint64_t n) {
   return was_hit;
 }
 
-class ChangeSweep : public testing::TestWithParam<std::size_t> {};
+class ChangeSweep : public testing::TestWithParam<std::tuple<std::size_t, const char*>> {};
 
 TEST_P(ChangeSweep, NothingIsLostWhereverTheSecondChangeHits) {
-  const Second& second = seconds()[GetParam()];
+  const auto& [which, engine] = GetParam();
+  const Second& second = seconds()[which];
   std::uint64_t n = 0;
-  while (run(second, n)) {
+  while (run(second, n, engine)) {
     ++n;
     if (HasFailure()) return;
   }
@@ -80,7 +82,10 @@ TEST_P(ChangeSweep, NothingIsLostWhereverTheSecondChangeHits) {
   RecordProperty("smps", static_cast<int>(n));
 }
 
-INSTANTIATE_TEST_SUITE_P(Seconds, ChangeSweep, testing::Range(std::size_t{0}, std::size_t{4}));
+INSTANTIATE_TEST_SUITE_P(Seconds,
+                         ChangeSweep,
+                         testing::Combine(testing::Range(std::size_t{0}, std::size_t{4}),
+                                          testing::Values("updn", "auto")));
 
 }  // namespace
 }  // namespace smd::test

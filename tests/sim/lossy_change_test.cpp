@@ -13,19 +13,21 @@ namespace {
 /// Per hop: one SMP in twenty is lost.
 constexpr double kEndurable = 0.005;
 
-SimulatedSubnetOptions watched(std::uint64_t seed) {
+SimulatedSubnetOptions watched(std::uint64_t seed, const char* engine = "updn") {
   SimulatedSubnetOptions options{.seed = seed};
+  options.settings.engine = engine;
   options.settings.sweep_interval = std::chrono::seconds(10);
   return options;
 }
 
-/// Fabric, seed, and the SMPs that are lost per hop: a request and its answer cross about ten.
-class LossyChange : public testing::TestWithParam<std::tuple<const char*, std::uint64_t, double>> {
-};
+/// Engine, fabric, seed, and the SMPs that are lost per hop: a request and its answer cross about
+/// ten.
+class LossyChange
+    : public testing::TestWithParam<std::tuple<const char*, const char*, std::uint64_t, double>> {};
 
 TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
-  const auto& [name, seed, loss] = GetParam();
-  SimulatedSubnet subnet(spec_of(name), watched(seed));
+  const auto& [engine, name, seed, loss] = GetParam();
+  SimulatedSubnet subnet(spec_of(name), watched(seed, engine));
   ASSERT_TRUE(subnet.bring_up());
   OracleWatch watch(subnet);
   subnet.fabric.set_wire_faults({.drop = loss, .duplicate = 0.005, .reorder = 0.05});
@@ -53,7 +55,8 @@ TEST_P(LossyChange, EndsConnectedAndNeverPassesThroughACreditLoop) {
 INSTANTIATE_TEST_SUITE_P(
     Fabrics,
     LossyChange,
-    testing::Combine(testing::Values("example:name=fig76",
+    testing::Combine(testing::Values("updn", "auto"),
+                     testing::Values("example:name=fig76",
                                      "fat-tree:k=4,levels=3",
                                      "torus:dims=4.4",
                                      "irregular:switches=12,ports=8,links=4,hosts=2,seed=3"),

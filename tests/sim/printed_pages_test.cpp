@@ -51,7 +51,8 @@ TEST(PrintedPages, ShowWhatIsPrinted) {
   const std::string change =
       "smd dry-run --fabric fat-tree:k=8,levels=3 --fail sw-0-0:5 --fail sw-2-3";
   EXPECT_EQ(print(change, folder), shown_below("README.md", change));
-  const std::string cluster = "smd dry-run --fabric FILE --engine auto";
+  std::ofstream(folder / "smd.toml") << "[sm]\nauto_vls = 8\n";
+  const std::string cluster = "smd dry-run -c smd.toml --fabric FILE";
   EXPECT_EQ(print(cluster, folder), shown_below("docs/benchmarks.md", cluster));
   std::filesystem::remove_all(folder);
 }

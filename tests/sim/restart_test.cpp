@@ -1,9 +1,11 @@
-// A manager that dies while turns are blocked: the next one knows of them and opens them.
+// A manager that dies while turns are blocked: the next one knows of them and opens them. And one
+// that is to choose the engine where another was in force.
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/routing/engine.h"
 #include "tests/support/cables.h"
-#include "tests/support/subnet_oracles.h"
+#include "tests/support/oracle_watch.h"
 
 namespace smd::test {
 namespace restart_test {
@@ -78,6 +80,117 @@ TEST_F(Lives, TurnsThatOneLeftBlockedAreOpenedByTheNext) {
   ASSERT_TRUE(life->settle_up());
   EXPECT_TRUE(blocked().empty());
   EXPECT_TRUE(life->kept().turns.empty()) << "nothing is left to be opened";
+}
+
+/// A life under updn in which cables went and came back; then, unless it goes on, another one under
+/// auto.
+struct TwoLives : TimedFabric {
+  explicit TwoLives(const char* name, bool dies = true) : TimedFabric(spec_of(name)) {
+    SimulatedSubnetOptions options;
+    options.settings.rebalance_delay = Duration{0};
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+    for (const std::size_t at : {3u, 11u}) {
+      for (const bool up : {false, true}) {
+        set_cable(at, up);
+        EXPECT_TRUE(life->settle());
+      }
+    }
+    former = life->manager.in_force()->routing->lft;
+    life->reports.clear();
+    if (!dies) return;
+    options.kept = life->kept();
+    options.settings.engine = "auto";
+    options.settings.rebalance_delay = kDelay;
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+  }
+
+  static constexpr Duration kDelay = std::chrono::seconds(10);
+
+  void set_cable(std::size_t at, bool up) {
+    const Cable cable = cables_between_switches(fabric.spec()).at(at);
+    fabric.set_link(cable.node, cable.port, up);
+  }
+
+  [[nodiscard]] std::uint64_t blocks_written() const {
+    std::uint64_t blocks = 0;
+    for (const CycleReport& report : life->reports) blocks += report.blocks_written;
+    return blocks;
+  }
+
+  [[nodiscard]] const ActiveSubnet& now() const { return *life->manager.in_force(); }
+
+  ForwardingTables former;  // that the first left
+  std::optional<SimulatedManager> life;
+};
+
+TEST(SecondLifeUnderAuto, WritesNothingAndAChangeCostsWhatItWouldHave) {
+  for (const char* const name :
+       {"torus:dims=8.8,hosts=2", "irregular:switches=24,ports=16,links=4,hosts=2,seed=3"}) {
+    TwoLives on(name);
+    EXPECT_EQ(on.now().routing->lft, on.former) << name;
+    EXPECT_EQ(on.now().routing->engine, "updn");
+    EXPECT_EQ(on.now().routing->chosen_by, "auto");
+    EXPECT_EQ(on.blocks_written(), 0u);
+    TwoLives goes_on(name, false);
+    for (TwoLives* each : {&on, &goes_on}) {
+      OracleWatch watch(*each);
+      each->set_cable(7, false);
+      ASSERT_TRUE(each->life->settle());
+      EXPECT_EQ(watch.never_allowed(), "");
+      EXPECT_EQ(find_broken_route(*each), "");
+    }
+    EXPECT_GT(on.blocks_written(), 0u);
+    EXPECT_EQ(on.blocks_written(), goes_on.blocks_written()) << name;
+    EXPECT_EQ(on.now().routing->lft, goes_on.now().routing->lft) << name;
+  }
+}
+
+TEST(SecondLifeUnderAuto, AtRestTakesWhatIsWorthATenthMoreAndCanBeReachedWithoutBlocking) {
+  unsigned taken = 0, dropped = 0, stayed = 0;
+  for (const char* const name : {"torus:dims=8.8,hosts=2",
+                                 "torus:dims=4.4,hosts=2",
+                                 "torus:dims=5.5,hosts=2",
+                                 "hamming:dims=4.4,hosts=4",
+                                 "dragonfly:a=4,c=2,h=2",
+                                 "fat-tree:k=8,levels=3",
+                                 "irregular:switches=12,ports=8,links=4,hosts=2,seed=3",
+                                 "irregular:switches=16,ports=16,links=4,hosts=4,seed=2",
+                                 "irregular:switches=24,ports=16,links=4,hosts=2,seed=1",
+                                 "irregular:switches=24,ports=16,links=4,hosts=2,seed=3"}) {
+    TwoLives on(name);
+    const ActiveSubnet before = on.now();
+    RoutingRequest request{.options = {.auto_vls = 1}};
+    const auto best = find_engine("auto")->compute(before.fabric(), before.lids, request);
+    ASSERT_TRUE(best);
+    const bool worth =
+        are_worth_a_change(before.fabric(), before.lids, before.routing, *best, TrafficGoal::Both);
+    OracleWatch watch(on);
+    const std::uint64_t changes = on.life->manager.change_count();
+    on.run_for(2 * TwoLives::kDelay);
+    EXPECT_EQ(watch.never_allowed(), "") << name;
+    EXPECT_EQ(find_broken_route(on), "") << name;
+    if (on.life->manager.change_count() == changes) {
+      EXPECT_EQ(on.now().routing->lft, before.routing->lft) << name;
+      ++(worth ? dropped : stayed);
+      continue;
+    }
+    const CycleReport& relief = on.life->manager.changes().front();
+    EXPECT_EQ(relief.reason, "relief after a change") << name;
+    EXPECT_EQ(relief.transition.kind, TransitionKind::Certified) << name;
+    EXPECT_TRUE(relief.transition.certified) << name;
+    EXPECT_EQ(relief.transition.blocked, 0u) << name;
+    if (on.now().routing->lft == best->lft) {
+      EXPECT_TRUE(worth) << name;
+      ++taken;
+    } else {
+      EXPECT_EQ(on.now().routing->orientation, before.routing->orientation) << name;
+    }
+  }
+  EXPECT_GT(taken, 0u);
+  EXPECT_GT(dropped, 0u);
+  EXPECT_GT(stayed, 0u);
 }
 
 }  // namespace restart_test

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/updn/orientation_repair.h"
 #include "smd/routing/verify/load_bound.h"
@@ -37,24 +39,35 @@ constexpr std::uint64_t kBoundSteps = 3'000'000;
 
 constexpr unsigned kPermutations = 50;
 
+constexpr std::string_view kNoShape = "no ";  // how engines begin that do not know a shape
+
+constexpr std::string_view kNeedsVls =
+    "left out: its routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
+constexpr std::string_view kBlocksTurns =
+    "left out: its changes may have to block turns, and sm.auto_vls is 1";
+
 struct CandidateEngine {
   std::string_view name;
   std::string_view because;
   unsigned steps;  // for each pair of a switch and a LID
   bool knows_shape = false;
+
+  /// Why routes on one VL are not taken where a change has to be as safe as under updn; else empty.
+  std::string_view unsafe = {};
 };
 
 /// In the order in which they are preferred where they are as good: grids and groups by their
 /// closed forms, trees by the engine whose changes cost least, then what needs one VL.
 constexpr CandidateEngine kAsked[] = {
-    {"dor", "which knows this shape", 4, true},
-    {"hamming", "which knows this shape", 4, true},
-    {"dragonfly", "which knows this shape", 4, true},
+    {"dor", "which knows this shape", 4, true, kNeedsVls},
+    {"hamming", "which knows this shape", 4, true, kNeedsVls},
+    {"dragonfly", "which knows this shape", 4, true, kNeedsVls},
     {"updn", "as it suits every fabric", 2},
-    {"ftree", "which knows this shape", 1, true},
-    {"nue", "as it suits every fabric", 21},
-    {"dfsssp", "as its trees are balanced", 32},
-    {"itb-vl", "as its trees are balanced", 15},
+    {kDepthFirstCandidate, "as it suits every fabric", 3},
+    {"ftree", "which knows this shape", 1, true, kBlocksTurns},
+    {"nue", "as it suits every fabric", 21, false, kBlocksTurns},
+    {"dfsssp", "as its trees are balanced", 32, false, kNeedsVls},
+    {"itb-vl", "as its trees are balanced", 15, false, kNeedsVls},
 };
 
 struct FabricSize {
@@ -91,6 +104,37 @@ bool is_mostly_known(const Fabric& fabric, const Fabric& before) {
   for (const NodeIdx node : fabric.switch_node)
     known += before.find_node(fabric.node_guid[node]).has_value() ? 1 : 0;
   return 2 * known >= fabric.switch_count();
+}
+
+/// VLs that the routes may use.
+struct VlLimit {
+  VlLimit(const Fabric& fabric, const RoutingRequest& request)
+      : there(request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls),
+        allowed(std::min(there, std::max(1u, request.options.auto_vls))) {}
+
+  [[nodiscard]] bool binds() const { return allowed < there; }
+
+  unsigned there, allowed;
+};
+
+/// Of switches that serve a LID the share whose entry is as it was found.
+double measure_likeness(const ForwardingTables& made,
+                        const ForwardingTables& found,
+                        const LidMap& lids) {
+  if (found.switches() != made.switches()) return 0;
+  const unsigned top = std::min(made.top(), found.top()).value();
+  std::uint64_t served = 0, alike = 0;
+  for (unsigned value = 1; value <= made.top().value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (lids.owner_of(lid) == kNone<PortIdx>) continue;
+    for (std::uint32_t sw = 0; sw < made.switches(); ++sw) {
+      const PortNum port = made.route(SwitchIdx{sw}, lid);
+      if (port == kNoRoute) continue;
+      ++served;
+      alike += value <= top && found.route(SwitchIdx{sw}, lid) == port ? 1 : 0;
+    }
+  }
+  return served == 0 ? 0 : static_cast<double>(alike) / static_cast<double>(served);
 }
 
 /// What is compared, against the best of all.
@@ -150,17 +194,22 @@ class Auto final : public Engine {
     return "Any fabric, by another engine: dor, hamming, dragonfly, updn, ftree, nue, dfsssp and "
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
-           "argument. Notes say what each had. Stays with the engine that made the routes in force "
-           "as long as that one does not refuse, unless most switches are new.";
+           "argument. Where one VL is all that they may use, updn alone is asked, with either kind "
+           "of directions: the changes of no other are as safe. Notes say what each had. Stays "
+           "with the engine that made the routes in force as long as that one does not refuse, "
+           "unless most switches are new.";
   }
 
  private:
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
+    const VlLimit vls{fabric, request};
+    RoutingRequest limited = request;
+    if (vls.binds()) limited.max_vls = vls.allowed;
     std::string refusals;
-    if (auto kept = stay(fabric, lids, request, refusals)) return std::move(*kept);
-    return Choice{fabric, lids, request}.run(refusals);
+    if (auto kept = stay(fabric, lids, limited, refusals)) return std::move(*kept);
+    return Choice{fabric, lids, limited, vls}.run(refusals);
   }
 
   /// By the engine that made the routes in force; nothing, and why, where there is none or it
@@ -191,24 +240,37 @@ class Auto final : public Engine {
     if (!tables) return tables.error().context;
     if (!request.vl_changes && !tables->sl_to_vl.empty())
       return "its routes change lanes on the way";
+    if (request.max_vls != 0 && tables->vls > request.max_vls)
+      return fmt::format("its routes use {} VLs", tables->vls);
     return "";
   }
 
   class Choice {
    public:
-    Choice(const Fabric& fabric, const LidMap& lids, const RoutingRequest& request)
+    Choice(const Fabric& fabric,
+           const LidMap& lids,
+           const RoutingRequest& request,
+           const VlLimit& vls)
         : fabric_(fabric),
           lids_(lids),
           request_(request),
+          vls_(vls),
           size_(size_of(fabric, lids)),
           left_(request.options.auto_budget_ms * kStepsPerMs) {}
 
     Result<RoutingTables> run(std::string refusals) {
-      const unsigned vls = request_.max_vls == 0 ? count_common_vls(fabric_) : request_.max_vls;
       const bool rings = has_rings(fabric_);
+      if (must_be_safe()) {
+        if (const auto tree = recognise_fat_tree(fabric_); !tree)
+          why_no_tree_ = tree.error().context;
+      }
       for (const CandidateEngine& each : kAsked) {
         const bool for_rings = each.name != "updn" && !each.knows_shape;
-        if (!for_rings || (rings && vls > 1) || (rings && each.name == "nue")) ask(each);
+        if (each.name == kDepthFirstCandidate) {
+          if (rings && wants_depth_first()) ask(each);
+        } else if (!for_rings || (rings && (vls_.there > 1 || each.name == "nue"))) {
+          ask(each);
+        }
       }
       if (tables_.empty()) return fail(Errc::Unsupported, "auto: every engine refuses" + refusals);
       const std::size_t chosen = choose();
@@ -218,13 +280,21 @@ class Auto final : public Engine {
       out.chosen_by = "auto";
       std::vector<std::string> notes{describe_choice(at, refusals)};
       std::string other_shapes;
+      std::map<std::string_view, std::string> left_out;  // by reason
+      const auto list = [](std::string& names, const EngineCandidate& each) {
+        names += (names.empty() ? "" : ", ") + each.engine;
+      };
       for (const EngineCandidate& each : candidates_) {
-        if (find_asked(each).knows_shape && each.refused.starts_with("no ")) {  // "no mesh: …"
-          other_shapes += (other_shapes.empty() ? "" : ", ") + each.engine;
+        if (find_asked(each).knows_shape && each.refused.starts_with(kNoShape)) {
+          list(other_shapes, each);
+        } else if (each.refused == kNeedsVls || each.refused == kBlocksTurns) {
+          list(left_out[each.refused], each);
         } else {
-          notes.push_back(describe(each));
+          notes.push_back(describe(each, like_found(each)));
         }
       }
+      for (const auto& [why, names] : left_out)
+        notes.push_back(fmt::format("auto: {}: {}", names, why));
       if (!other_shapes.empty()) {
         notes.push_back(
             fmt::format("auto: no shape of {}; candidates in the JSON say why", other_shapes));
@@ -235,21 +305,39 @@ class Auto final : public Engine {
     }
 
    private:
+    /// Where nothing but directions is safe there is a second choice of them; in trees a bad one.
+    [[nodiscard]] bool wants_depth_first() const {
+      return must_be_safe() && request_.options.roots.empty() &&
+             request_.options.orientation_search == OrientationSearch::BreadthFirst &&
+             !why_no_tree_.empty();
+    }
+
+    [[nodiscard]] bool must_be_safe() const { return request_.options.auto_vls == 1; }
+
     /// The first that does not refuse is asked whatever it costs.
     void ask(const CandidateEngine& each) {
       EngineCandidate candidate{.engine = std::string(each.name)};
+      const bool left_out = must_be_safe() && !each.unsafe.empty();
       const std::uint64_t steps = each.steps * size_.pairs() + size_.steps_of_measures();
-      if (!tables_.empty() && steps > left_) {
+      if (left_out && each.name == "ftree" && !why_no_tree_.empty()) {
+        candidate.refused = why_no_tree_;
+      } else if (left_out && (!each.knows_shape || each.name == "ftree")) {
+        candidate.refused = each.unsafe;
+      } else if (!tables_.empty() && steps > left_) {
         candidate.refused = "not asked: it would exceed the budget";
-        candidates_.push_back(std::move(candidate));
-        return;
-      }
-      auto tables = find_engine(each.name)->compute(fabric_, lids_, request_);
-      candidate.refused = why_not(tables, request_);
-      if (candidate.refused.empty()) {
-        left_ -= std::min(left_, steps);
-        candidate.vls = tables->vls;
-        tables_.emplace_back(candidates_.size(), std::move(*tables));
+      } else {
+        const bool depth_first = each.name == kDepthFirstCandidate;
+        RoutingRequest request = request_;
+        if (depth_first) request.options.orientation_search = OrientationSearch::DepthFirst;
+        auto tables =
+            find_engine(depth_first ? "updn" : each.name)->compute(fabric_, lids_, request);
+        candidate.refused = why_not(tables, request_);
+        if (left_out && !candidate.refused.starts_with(kNoShape)) candidate.refused = each.unsafe;
+        if (candidate.refused.empty()) {
+          left_ -= std::min(left_, steps);
+          candidate.vls = tables->vls;
+          tables_.emplace_back(candidates_.size(), std::move(*tables));
+        }
       }
       candidates_.push_back(std::move(candidate));
     }
@@ -257,6 +345,7 @@ class Auto final : public Engine {
     /// Among `tables_`. Where there is no choice nothing is measured.
     std::size_t choose() {
       if (tables_.size() == 1) return 0;
+      if (const auto found = find_likest()) return *found;
       const double bound = find_load_bound(fabric_, lids_, kBoundSteps).fullest;
       for (const auto& [at, tables] : tables_) {
         measure(fabric_, lids_, tables, candidates_[at]);
@@ -272,6 +361,17 @@ class Auto final : public Engine {
       while (!is_near[chosen] || candidates_[tables_[chosen].first].worth < best - kAsGood)
         ++chosen;
       return chosen;
+    }
+
+    /// Of `tables_` those that are most like the entries that were found; nothing, where none are.
+    [[nodiscard]] std::optional<std::size_t> find_likest() {
+      if (request_.found == nullptr) return std::nullopt;
+      for (const auto& [at, tables] : tables_)
+        like_found_.push_back(measure_likeness(tables.lft, *request_.found, lids_));
+      const auto most = std::ranges::max_element(like_found_);
+      if (*most > 0) return static_cast<std::size_t>(most - like_found_.begin());
+      like_found_.clear();
+      return std::nullopt;
     }
 
     /// Of `tables_` those that are near the best at both measures; all, where none is.
@@ -294,9 +394,10 @@ class Auto final : public Engine {
           candidates_, [&](const EngineCandidate& each) { return each.worth > taken.worth; });
       return fmt::format("auto: {}, {}{}",
                          taken.engine,
-                         !taken.measured ? find_asked(taken).because
-                         : most          ? "worth most here"
-                                         : "as good as any here",
+                         !like_found_.empty() ? "whose routes are most like those in force"
+                         : !taken.measured    ? find_asked(taken).because
+                         : most               ? "worth most here"
+                                              : "as good as any here",
                          refusals);
     }
 
@@ -304,8 +405,21 @@ class Auto final : public Engine {
       return *std::ranges::find(kAsked, std::string_view(each.engine), &CandidateEngine::name);
     }
 
-    static std::string describe(const EngineCandidate& each) {
+    /// Of the entries of a candidate the share that is as it was found, where that was asked.
+    [[nodiscard]] std::optional<double> like_found(const EngineCandidate& each) const {
+      for (std::size_t i = 0; i < like_found_.size(); ++i) {
+        if (&candidates_[tables_[i].first] == &each) return like_found_[i];
+      }
+      return std::nullopt;
+    }
+
+    static std::string describe(const EngineCandidate& each, std::optional<double> like_found) {
       if (!each.refused.empty()) return fmt::format("auto: {}: {}", each.engine, each.refused);
+      if (like_found) {
+        return fmt::format("auto: {}: {:.1f} % of its entries are in force; not weighed",
+                           each.engine,
+                           100 * *like_found);
+      }
       if (!each.measured) return fmt::format("auto: {}: there is no other to compare", each.engine);
       return fmt::format(
           "auto: {}: worth {:.3f}; uniform {:.1f} %, permutations {:.1f} %, shifts {:.1f} % "
@@ -328,10 +442,13 @@ class Auto final : public Engine {
     const Fabric& fabric_;
     const LidMap& lids_;
     const RoutingRequest& request_;
+    VlLimit vls_;
     FabricSize size_;
     std::uint64_t left_;
     std::vector<EngineCandidate> candidates_;
     std::vector<std::pair<std::size_t, RoutingTables>> tables_;  // and whose of `candidates_`
+    std::string why_no_tree_;         // empty: it is one, or nobody has to know
+    std::vector<double> like_found_;  // by `tables_`; empty: it does not matter
   };
 };
 

@@ -64,6 +64,7 @@ gateways = "least-loaded"
 non_minimal = "valiant"
 auto_for = "permutations"
 auto_budget_ms = 500
+auto_vls = 8
 multicast_trees = "dual-path"
 multicast_proof = "lock-step"
 weights = ["0x20:0", "0x0000000000000010:65535"]
@@ -93,6 +94,7 @@ socket_mode = "0600"
   EXPECT_EQ(config.sm.non_minimal, NonMinimal::Valiant);
   EXPECT_EQ(config.sm.auto_for, TrafficGoal::Permutations);
   EXPECT_EQ(config.sm.auto_budget_ms, 500u);
+  EXPECT_EQ(config.sm.auto_vls, 8u);
   EXPECT_EQ(config.sm.multicast_trees, TreeShape::DualPath);
   EXPECT_EQ(config.sm.multicast_proof, CopyModel::LockStep);
   EXPECT_THAT(config.sm.weights, ElementsAre(Pair(Guid{0x10}, 65535u), Pair(Guid{0x20}, 0u)))
@@ -453,7 +455,7 @@ TEST(Config, PathSetsAreRefusedWhereTheyCannotBe) {
       ElementsAre("smd.toml:2:13: sm.path_sets and sm.engine ftree, which makes no shortest "
                   "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\n"),
-              ElementsAre("smd.toml:2:13: sm.path_sets and sm.engine updn, which makes no shortest "
+              ElementsAre("smd.toml:2:13: sm.path_sets and sm.engine auto, which makes no shortest "
                           "paths on VLs of their own; dfsssp, itb-vl or lash"));
   EXPECT_THAT(with(kRight, "lmc = 1\nengine = \"lash\"\n[port]\nmax_operational_vls = 1\n"),
               ElementsAre("smd.toml:2:13: sm.path_sets takes VLs for each set of paths; "

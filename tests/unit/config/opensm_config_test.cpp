@@ -753,7 +753,7 @@ TEST(ConfigSources, SayWhereEachValueComesFrom) {
   EXPECT_THAT(text,
               AllOf(HasSubstr("priority = 5  # smd.toml:2\n"),
                     HasSubstr("lmc = 1  # smd.toml:4\n"),
-                    HasSubstr("engine = \"updn\"  # default\n"),
+                    HasSubstr("engine = \"auto\"  # default\n"),
                     HasSubstr("#sl2vl is not set  # default\n")));
   EXPECT_EQ(parse_config(text, "again").value_or(Config{}), *config);
 }

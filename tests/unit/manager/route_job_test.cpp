@@ -64,6 +64,153 @@ TEST(RouteJob, AutoLeavesAnEngineAtRestWhereAnotherIsWorthATenthMore) {
   EXPECT_FALSE(rest_with("hamming")) << "a torus of four by four is one, and as good";
 }
 
+TEST(RouteJob, AtRestAutoHeedsItsLimitOfVls) {
+  // nue with two VLs carries less on the fullest channel; auto may use one.
+  const test::Generated g = test::generated("torus:dims=6,hosts=2");
+  RouteJob job{.fabric = g.shared, .lids = g.lids, .engine = "nue", .max_vls = 1};
+  Routed made = compute_routed(job);
+  ASSERT_FALSE(made.error);
+  made.tables.chosen_by = job.engine = "auto";
+  job.max_vls = 8;
+  job.in_force = in_force(job, made);
+  for (const unsigned vls : {1u, 2u}) {
+    job.engine_options.auto_vls = vls;
+    const auto rested = compute_rebalance(job);
+    EXPECT_LE(rested ? rested->tables.vls : 1, vls);
+  }
+}
+
+/// After a loss and the return of what was lost.
+RouteJob restarted(const test::Generated& g, const std::string& engine) {
+  RouteJob job{.fabric = g.shared, .lids = g.lids, .engine = engine, .max_vls = 8};
+  job.engine_options.auto_vls = 1;
+  return job;
+}
+
+std::shared_ptr<const Fabric> without_cable(const Fabric& whole, std::size_t at) {
+  Fabric cut = whole;
+  const PortIdx lost = find_channels(cut).at(at);
+  cut.peer[cut.peer[lost]] = kNone<PortIdx>;
+  cut.peer[lost] = kNone<PortIdx>;
+  return std::make_shared<const Fabric>(std::move(cut));
+}
+
+Routed route_next(RouteJob& job, std::shared_ptr<const Fabric> fabric, const Routed& before) {
+  job.orientation = before.tables.orientation;
+  job.in_force = in_force(job, before);
+  job.found.reset();
+  job.fabric = std::move(fabric);
+  return compute_routed(job);
+}
+
+TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  RouteJob before = restarted(g, "updn");
+  const Routed first = compute_routed(before);
+  const Routed lost = route_next(before, without_cable(g.fabric, 9), first);
+  const Routed back = route_next(before, g.shared, lost);
+  ASSERT_FALSE(back.error);
+  ASSERT_NE(back.tables.lft, first.tables.lft) << "they have a history";
+  const Routed best = compute_routed(restarted(g, "auto"));
+  ASSERT_EQ(best.tables.notes.at(0), "auto: updn depth-first, worth most here");
+
+  RouteJob job = restarted(g, "auto");
+  job.found = back.tables.lft;
+  const Routed kept = compute_routed(job);
+  ASSERT_FALSE(kept.error);
+  EXPECT_EQ(kept.tables.lft, back.tables.lft);
+  EXPECT_EQ(kept.tables.engine, "updn");
+  EXPECT_EQ(kept.tables.chosen_by, "auto");
+  EXPECT_EQ(kept.tables.orientation, first.tables.orientation);
+  EXPECT_TRUE(kept.tables.load.by_edge.empty()) << "nobody has counted those";
+
+  RouteJob as_updn = restarted(g, "updn");
+  as_updn.found = back.tables.lft;
+  const Routed kept_by_updn = compute_routed(as_updn);
+  const auto cut = without_cable(g.fabric, 4);
+  EXPECT_EQ(route_next(job, cut, kept).tables.lft,
+            route_next(as_updn, cut, kept_by_updn).tables.lft);
+
+  // At rest the others are asked again, and weighed.
+  const auto rested = compute_rebalance(job);
+  ASSERT_TRUE(rested);
+  EXPECT_EQ(rested->tables.notes.at(0), "auto: updn depth-first, worth most here");
+  EXPECT_TRUE(are_worth_a_change(
+      *job.fabric, job.lids, job.in_force->routing, rested->tables, TrafficGoal::Both));
+  job.in_force = in_force(job, *rested);
+  job.orientation = rested->tables.orientation;
+  EXPECT_FALSE(compute_rebalance(job)) << "and there it ends";
+}
+
+// Directions by either search make routes of updn: one is not left for the other for evenness.
+TEST(RouteJob, AutoLeavesDirectionsAtRestWhereOthersAreWorthATenthMore) {
+  for (const char* const call : {"irregular:switches=16,ports=16,links=4,hosts=2,seed=1",
+                                 "irregular:switches=24,ports=16,links=4,hosts=2,seed=3",
+                                 "torus:dims=5.5,hosts=2",
+                                 "hamming:dims=4.4,hosts=4",
+                                 "dragonfly:a=4,c=2,h=2"}) {
+    const test::Generated g = test::generated(call);
+    const Routed best = compute_routed(restarted(g, "auto"));
+    for (const auto search : {OrientationSearch::BreadthFirst, OrientationSearch::DepthFirst}) {
+      RouteJob made = restarted(g, "updn");
+      made.engine_options.orientation_search = search;
+      RouteJob job = restarted(g, "auto");
+      job.found = compute_routed(made).tables.lft;
+      const Routed kept = compute_routed(job);
+      job.found.reset();
+      job.in_force = in_force(job, kept);
+      job.orientation = kept.tables.orientation;
+      const bool worth =
+          are_worth_a_change(g.fabric, g.lids, kept.tables, best.tables, TrafficGoal::Both);
+      const auto rested = compute_rebalance(job);
+      EXPECT_EQ(rested.has_value(), worth) << call;
+    }
+  }
+}
+
+TEST(RouteJob, AutoSaysWhereRootsHaveNoEffect) {
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  const std::string note = "sm.roots: dor heeds them not, updn does";
+  for (const unsigned vls : {1u, 8u}) {
+    RouteJob job = restarted(g, "auto");
+    job.engine_options.auto_vls = vls;
+    EXPECT_THAT(compute_routed(job).tables.notes, testing::Not(testing::Contains(note)));
+    job.engine_options.roots = {g.fabric.node_guid[g.fabric.switch_node[SwitchIdx{0}]]};
+    const std::vector<std::string> notes = compute_routed(job).tables.notes;
+    EXPECT_EQ(std::ranges::count(notes, note), vls == 1 ? 0 : 1);
+  }
+}
+
+TEST(RouteJob, AutoWeighsWhereWhatItFindsCannotStay) {
+  // A credit loop round the ring.
+  const test::Generated g = test::generated("torus:dims=6,hosts=2");
+  RouteJob job = restarted(g, "auto");
+  const Routed fresh = compute_routed(job);
+  job.found = test::compute("minhop", g.fabric, g.lids).lft;
+  const Routed routed = compute_routed(job);
+  ASSERT_FALSE(routed.error);
+  EXPECT_EQ(routed.tables.lft, fresh.tables.lft);
+  EXPECT_EQ(routed.tables.notes, fresh.tables.notes);
+}
+
+TEST(RouteJob, AutoKeepsTheEngineOfRoutesOnSeveralVls) {
+  // hamming is as good there, and was in force.
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  RouteJob job = restarted(g, "auto");
+  job.engine_options.auto_vls = 8;
+  for (const char* const engine : {"dor", "nue", "dfsssp", "itb-vl"}) {
+    RouteJob made = restarted(g, engine);
+    const Routed before = compute_routed(made);
+    ASSERT_FALSE(before.error);
+    job.found = before.tables.lft;
+    const Routed after = compute_routed(job);
+    EXPECT_EQ(after.tables.engine, engine);
+    EXPECT_EQ(after.tables.lft, before.tables.lft);
+    EXPECT_EQ(after.tables.path_sls, before.tables.path_sls);
+    EXPECT_EQ(after.tables.sl_to_vl, before.tables.sl_to_vl);
+  }
+}
+
 /// With one LID less than there are.
 std::shared_ptr<const VerifiedRoutes> find_too_little(const ActiveSubnet& of) {
   LidMap fewer = of.lids;

@@ -47,9 +47,10 @@ inline sim::FabricSpec small_fabric() {
   return spec;
 }
 
-/// Nothing is swept that nobody asked for, and no engine takes the place of another.
+/// Nothing is swept that nobody asked for, and no engine takes the place of updn.
 inline Settings small_settings() {
   Settings settings = make_settings(Config{});
+  settings.engine = "updn";
   settings.engine_fallback = false;
   settings.sweep_interval = Duration{0};
   settings.rebalance_delay = Duration{0};

@@ -247,11 +247,181 @@ TEST(Auto, ATenthMoreIsWorthAChange) {
   }
 }
 
+const EngineCandidate& candidate_of(const RoutingTables& tables, const std::string& engine) {
+  return *std::ranges::find(tables.candidates, engine, &EngineCandidate::engine);
+}
+
+/// With `auto_vls` of one out of eight.
+RoutingTables compute_safely(const Generated& g) {
+  return compute("auto", g.fabric, g.lids, {.options = {.auto_vls = 1}, .max_vls = 8});
+}
+
+class AutoOnOneVl : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(AutoOnOneVl, TakesDirectionsAndSaysWhoIsLeftOut) {
+  const Generated g = generated(GetParam());
+  const RoutingTables tables = compute_safely(g);
+  EXPECT_EQ(tables.engine, "updn");
+  EXPECT_EQ(tables.vls, 1u);
+  EXPECT_TRUE(tables.sl_to_vl.empty());
+  EXPECT_TRUE(tables.path_sls.empty());
+  EXPECT_FALSE(tables.orientation.rank.empty());
+  EXPECT_TRUE(check_routes(g.fabric, g.lids, tables).ok());
+  const auto taken = std::ranges::find(tables.candidates, true, &EngineCandidate::taken);
+  ASSERT_NE(taken, tables.candidates.end());
+  EXPECT_THAT(tables.notes[0], StartsWith("auto: " + taken->engine + ", "));
+  const OrientationSearch search = taken->engine == kDepthFirstCandidate
+                                       ? OrientationSearch::DepthFirst
+                                       : OrientationSearch::BreadthFirst;
+  EXPECT_EQ(tables.lft,
+            compute("updn", g.fabric, g.lids, {.options = {.orientation_search = search}}).lft);
+  for (const char* const engine : {"nue", "dfsssp", "itb-vl"}) {
+    EXPECT_THAT(candidate_of(tables, engine).refused, StartsWith("left out: "));
+    EXPECT_THAT(
+        tables.notes,
+        Contains(::testing::AllOf(
+            HasSubstr(engine), HasSubstr(": left out: "), HasSubstr("and sm.auto_vls is 1"))));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes,
+                         AutoOnOneVl,
+                         ::testing::Values("fat-tree:k=8,levels=3",
+                                           "torus:dims=4.4",
+                                           "torus:dims=5.4,mesh=1",
+                                           "torus:dims=8.8,hosts=2",
+                                           "hamming:dims=4.4,hosts=4",
+                                           "dragonfly",
+                                           "irregular:switches=16,seed=1"));
+
+// Whole, a mesh takes one VL; without a cable two.
+TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
+  const auto say = [](const char* call, const char* engine, const std::string& note) {
+    const Generated g = generated(call);
+    EXPECT_TRUE(find_engine(engine)->compute(g.fabric, g.lids, {.max_vls = 8}));
+    EXPECT_THAT(compute_safely(g).notes, Contains("auto: " + note + ", and sm.auto_vls is 1"));
+  };
+  const std::string vls = "left out: its routes, or those after a loss, need more than one VL";
+  say("torus:dims=5.4,mesh=1", "dor", "dor, dfsssp, itb-vl: " + vls);
+  say("torus:dims=5.5", "dor", "dor, dfsssp, itb-vl: " + vls);
+  say("hamming:dims=4.4,hosts=4", "hamming", "hamming, dfsssp, itb-vl: " + vls);
+  say("dragonfly", "dragonfly", "dragonfly, dfsssp, itb-vl: " + vls);
+  say("fat-tree:k=8,levels=3",
+      "ftree",
+      "ftree, nue: left out: its changes may have to block turns");
+  // Who does not know the shape is not left out for VLs.
+  const RoutingTables tables = compute_safely(generated("fat-tree:k=8,levels=3"));
+  EXPECT_THAT(candidate_of(tables, "dor").refused, StartsWith("no mesh or torus"));
+}
+
+TEST(Auto, WeighsBothKindsOfDirectionsOffTrees) {
+  const auto asked = [](const RoutingTables& tables) {
+    return std::ranges::count(tables.candidates, kDepthFirstCandidate, &EngineCandidate::engine);
+  };
+  const Generated torus = generated("torus:dims=8.8,hosts=2");
+  const RoutingTables tables = compute_safely(torus);
+  ASSERT_EQ(asked(tables), 1);
+  const EngineCandidate& taken = candidate_of(tables, std::string(kDepthFirstCandidate));
+  EXPECT_TRUE(taken.taken);
+  EXPECT_GT(taken.uniform, 1.5 * candidate_of(tables, "updn").uniform);
+  const auto measured = measure_routes(torus.fabric, torus.lids, tables.lft, {.permutations = 50});
+  EXPECT_EQ(taken.uniform, measured.uniform);
+  EXPECT_EQ(asked(compute_safely(generated("fat-tree:k=8,levels=3"))), 0) << "a bad one there";
+  EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, {.max_vls = 8})), 0);
+  // Who names roots, or the search, gets what he asked for.
+  RoutingRequest rooted_at{.options = {.auto_vls = 1}};
+  rooted_at.options.roots = {torus.fabric.node_guid[torus.fabric.switch_node[SwitchIdx{3}]]};
+  EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, rooted_at)), 0);
+  const RoutingRequest depth_first{
+      .options = {.orientation_search = OrientationSearch::DepthFirst, .auto_vls = 1}};
+  EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, depth_first)), 0);
+}
+
+TEST(Auto, KeepsItsDirectionsOverAChange) {
+  const Generated g = generated("torus:dims=8.8,hosts=2");
+  const RoutingTables before = compute_safely(g);
+  const PreviousRoutes in_force{&g.fabric, &g.lids, &before};
+  const RoutingTables after = compute("auto",
+                                      g.fabric,
+                                      g.lids,
+                                      {.options = {.auto_vls = 1},
+                                       .previous = &before.orientation,
+                                       .in_force = &in_force,
+                                       .max_vls = 8});
+  EXPECT_EQ(after.lft, before.lft);
+  EXPECT_EQ(after.orientation, before.orientation);
+  EXPECT_EQ(after.candidates, before.candidates);
+}
+
+TEST(Auto, AFewVlsAreForWhoCanDoWithThem) {
+  const Generated g = generated("torus:dims=8.8,hosts=2");
+  const RoutingTables tables =
+      compute("auto", g.fabric, g.lids, {.options = {.auto_vls = 2}, .max_vls = 8});
+  EXPECT_EQ(candidate_of(tables, "dor").vls, 2u);
+  EXPECT_LE(candidate_of(tables, "nue").vls, 2u);
+  EXPECT_THAT(candidate_of(tables, "dfsssp").refused, HasSubstr("2 data VLs may be used"));
+  EXPECT_LE(tables.vls, 2u);
+}
+
+TEST(Auto, LeavesAnEngineInForceThatNeedsMoreVlsThanItMayUse) {
+  const Generated g = generated("torus:dims=8.8");
+  const RoutingTables before = compute("dor", g.fabric, g.lids);
+  const PreviousRoutes in_force{&g.fabric, &g.lids, &before};
+  const auto after = [&](unsigned vls) {
+    return compute("auto",
+                   g.fabric,
+                   g.lids,
+                   {.options = {.auto_vls = vls}, .in_force = &in_force, .max_vls = 8});
+  };
+  EXPECT_EQ(after(2).engine, "dor");
+  EXPECT_EQ(after(1).engine, "updn");
+  EXPECT_THAT(after(1).notes[0], HasSubstr("; dor: "));
+}
+
+TEST(Auto, TakesTheEngineWhoseRoutesWereFound) {
+  const Generated g = generated("torus:dims=6.6,hosts=2");
+  const auto take = [&](const ForwardingTables& found, unsigned vls) {
+    return compute(
+        "auto", g.fabric, g.lids, {.options = {.auto_vls = vls}, .max_vls = 8, .found = &found});
+  };
+  const auto share = [](const std::string& engine) {
+    return fmt::format("auto: {}: 100.0 % of its entries are in force; not weighed", engine);
+  };
+  const ForwardingTables other = compute("minhop", g.fabric, g.lids).lft;
+  for (const std::string engine : {"updn", "dor", "nue", "itb-vl"}) {
+    const unsigned vls = engine == "updn" ? 1 : 8;
+    ForwardingTables found = compute(engine, g.fabric, g.lids, {.max_vls = 8}).lft;
+    EXPECT_EQ(take(found, vls).engine, engine);
+    EXPECT_THAT(take(found, vls).notes, Contains(share(engine)));
+    // A third is as somebody else had it.
+    for (unsigned lid = 1; lid <= found.top().value(); lid += 3) {
+      for (std::uint32_t sw = 0; sw < found.switches(); ++sw) {
+        const Lid of{static_cast<std::uint16_t>(lid)};
+        found.set_route(SwitchIdx{sw}, of, other.route(SwitchIdx{sw}, of));
+      }
+    }
+    const RoutingTables taken = take(found, vls);
+    EXPECT_EQ(taken.engine, engine);
+    EXPECT_EQ(taken.notes[0],
+              fmt::format("auto: {}, whose routes are most like those in force", engine));
+  }
+  const RoutingTables best = compute_safely(g);
+  ASSERT_EQ(best.notes[0], "auto: updn depth-first, worth most here");
+  EXPECT_EQ(take(best.lft, 1).orientation, best.orientation);
+  EXPECT_THAT(take(best.lft, 1).notes, Contains(share("updn depth-first")));
+  EXPECT_EQ(take(ForwardingTables(g.fabric.switch_count(), g.lids.top), 1).lft, best.lft)
+      << "empty";
+  EXPECT_EQ(take(ForwardingTables(3, g.lids.top), 1).lft, best.lft) << "of another fabric";
+}
+
 RC_GTEST_PROP(Auto, ServesEveryFabric, ()) {
   const Fabric f = fabric_from(*random_fabric_text());
   const LidMap lids = lids_in_order(f, *rc::gen::inRange<std::uint8_t>(0, 3));
-  const auto tables = find_engine("auto")->compute(f, lids, {.max_vls = *rc::gen::inRange(1u, 5u)});
+  const unsigned vls = *rc::gen::inRange(1u, 5u);
+  const auto tables = find_engine("auto")->compute(
+      f, lids, {.options = {.auto_vls = vls}, .max_vls = *rc::gen::inRange(1u, 5u)});
   RC_ASSERT(tables.has_value());
+  RC_ASSERT(tables->vls <= vls);
   const RouteReport report = check_routes(f, lids, *tables);
   RC_ASSERT(report.first_faults == std::vector<std::string>{});
   RC_ASSERT(report.ok());
