@@ -34,9 +34,11 @@ Finished dry_run(const std::string& trees,
 }
 
 TEST(OneSenderDryRun, MeasuresAGroupToWhichTheManagersPortAloneSends) {
-  for (const auto& [trees, engine, fabric] :
-       {std::tuple("by-sender", "updn", "torus:dims=6.6"),
-        std::tuple("multi-path", "hamiltonian", "torus:dims=6.6,mesh=1")}) {
+  // In a tree for all it is 4.9 over all senders, along one path that meets every label (1 + 2 + …
+  // + 35) / 35.
+  for (const auto& [trees, engine, fabric, hops] :
+       {std::tuple("by-sender", "updn", "torus:dims=6.6", 4.0),
+        std::tuple("multi-path", "hamiltonian", "torus:dims=6.6,mesh=1", 18.0)}) {
     SCOPED_TRACE(trees);
     const Finished text = dry_run(trees, engine, fabric);
     EXPECT_EQ(text.exit_code, 0) << text.err;
@@ -45,11 +47,10 @@ TEST(OneSenderDryRun, MeasuresAGroupToWhichTheManagersPortAloneSends) {
     EXPECT_EQ(done.exit_code, 0) << done.err;
     const auto json = nlohmann::json::parse(done.out);
     const auto& one = json.at("multicast_one_sender");
-    const auto& all = json.at("multicast");
     // To a host at every other switch no less than as many channels.
     EXPECT_EQ(one.at("mean_channels"), 35.0);
     EXPECT_GE(one.at("depth"), one.at("shortest_depth"));
-    EXPECT_LT(one.at("mean_hops").get<double>(), all.at("mean_hops").get<double>());
+    EXPECT_LT(one.at("mean_hops").get<double>(), hops);
   }
 }
 
