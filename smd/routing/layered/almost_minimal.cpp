@@ -156,7 +156,7 @@ bool AlmostMinimalSearch::find_ways(const TreeFamily& family,
     mark(family, tree, source);
     const std::uint64_t weight = plan_.weight_of_source[source];
     walk(tree, sw, [&](std::uint32_t edge) { shared_now_ += weight * used_[edge]; });
-    for (Way& way : ways_) {
+    for (Candidate& way : ways_) {
       const std::uint32_t first = edge_of(sw, way.slot);
       way.shared += weight * used_[first];
       walk(tree, graph_.edge(first).to.value(), [&](std::uint32_t edge) {
@@ -165,8 +165,8 @@ bool AlmostMinimalSearch::find_ways(const TreeFamily& family,
     }
     unmark();
   }
-  std::erase_if(ways_, [&](const Way& way) { return way.shared >= shared_now_; });
-  for (Way& way : ways_) {
+  std::erase_if(ways_, [&](const Candidate& way) { return way.shared >= shared_now_; });
+  for (Candidate& way : ways_) {
     const std::uint32_t first = edge_of(sw, way.slot);
     way.load = loads_[first];
     walk(
@@ -204,7 +204,7 @@ std::vector<std::uint32_t> AlmostMinimalSearch::spread(const TreeFamily& family,
                                                        std::uint32_t offset,
                                                        Beside beside,
                                                        std::span<const std::uint32_t> some,
-                                                       const Fits& fits) {
+                                                       const Check& fits) {
   std::vector<std::uint32_t> moved;
   if (plan_.is_idle(family) || family.weight == 0) return moved;
   const std::uint32_t tree = family.first_tree + offset;
@@ -239,7 +239,7 @@ std::vector<std::uint32_t> AlmostMinimalSearch::spread(const TreeFamily& family,
     list_behind(tree, turn.sw);
     if (!find_ways(family, tree, turn.sw)) continue;
     bool found = false;
-    for (const Way& way : ways_) {
+    for (const Candidate& way : ways_) {
       found = fits(tree, turn.sw, way.slot, behind_);
       if (!found) continue;
       take(family, tree, turn.sw, way.slot);
@@ -278,10 +278,10 @@ std::optional<unsigned> lead_apart(const Fabric& fabric,
   for (std::uint32_t sw = 0; sw < rank.size(); ++sw) rank[sw] = grower.rank(sw);
   AlmostMinimalSearch search{
       graph, trees.plan, trees.trees, grower.slowness(), grower.loads(), std::move(rank)};
-  const AlmostMinimalSearch::Fits fits = [&](std::uint32_t tree,
-                                             std::uint32_t sw,
-                                             std::uint8_t slot,
-                                             std::span<const std::uint32_t> sources) {
+  const AlmostMinimalSearch::Check fits = [&](std::uint32_t tree,
+                                              std::uint32_t sw,
+                                              std::uint8_t slot,
+                                              std::span<const std::uint32_t> sources) {
     const std::uint8_t now = std::exchange(trees.trees.slots(tree)[sw], slot);
     const bool moved = layering.move(tree, sources, most);
     trees.trees.slots(tree)[sw] = now;

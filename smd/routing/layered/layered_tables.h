@@ -63,10 +63,10 @@ inline constexpr std::string_view kNoAlmostMinimalNote =
 class AlmostMinimalSearch {
  public:
   /// Whether `sw`, by which the paths of `sources` go, may leave by this slot in the tree.
-  using Fits = std::function<bool(std::uint32_t tree,
-                                  std::uint32_t sw,
-                                  std::uint8_t slot,
-                                  std::span<const std::uint32_t> sources)>;
+  using Check = std::function<bool(std::uint32_t tree,
+                                   std::uint32_t sw,
+                                   std::uint8_t slot,
+                                   std::span<const std::uint32_t> sources)>;
 
   /// Which other offsets a path shall share no links with.
   enum class Beside : std::uint8_t { LowerOffsets, AllOffsets };
@@ -86,7 +86,7 @@ class AlmostMinimalSearch {
                                     std::uint32_t offset,
                                     Beside beside,
                                     std::span<const std::uint32_t> some,
-                                    const Fits& fits);
+                                    const Check& fits);
 
   /// By switch, the links that a path to the root may have.
   [[nodiscard]] std::span<const std::uint32_t> most_links(SwitchIdx root) {
@@ -104,13 +104,13 @@ class AlmostMinimalSearch {
   [[nodiscard]] bool has_lengthened() const { return lengthened_; }
 
  private:
-  struct Way {
+  struct Candidate {
     std::uint64_t shared;  // links that other offsets use, over all paths that it is for
     std::uint32_t links;
     std::uint64_t load;
     std::uint8_t slot;
 
-    friend auto operator<=>(const Way&, const Way&) = default;
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
 
   void aim_at(SwitchIdx root);
@@ -158,7 +158,7 @@ class AlmostMinimalSearch {
   std::vector<std::uint32_t> behind_;  // the switch in hand, and whoever comes by it
   std::vector<char> is_behind_;
   std::uint64_t shared_now_ = 0;
-  std::vector<Way> ways_;
+  std::vector<Candidate> ways_;
 };
 
 /// Gives each further offset the tree of the first, whose paths need fewest layers.
