@@ -63,6 +63,17 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Range(std::uint64_t{1}, std::uint64_t{13}),
                      testing::Values(kEndurable, 0.05)));
 
+// On the second ftree is worth more, and passes through a credit loop.
+INSTANTIATE_TEST_SUITE_P(
+    Trees,
+    LossyChange,
+    testing::Combine(testing::Values("updn", "auto"),
+                     testing::Values("fat-tree:k=4,levels=3",
+                                     "fat-tree:k=8,levels=3,missing=21,seed=7",
+                                     "fat-tree:k=6,levels=3,missing=12,seed=2"),
+                     testing::Range(std::uint64_t{1}, std::uint64_t{7}),
+                     testing::Values(kEndurable, 0.05)));
+
 /// A switch whose agent hangs keeps its tables and passes packets on.
 class SilentSwitch : public testing::TestWithParam<std::uint64_t> {};
 

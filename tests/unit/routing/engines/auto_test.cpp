@@ -304,7 +304,7 @@ TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
   const std::string vls = "left out: its routes, or those after a loss, need more than one VL";
   say("torus:dims=5.4,mesh=1", "dor", "dor, dfsssp, itb-vl: " + vls);
   say("torus:dims=5.5", "dor", "dor, dfsssp, itb-vl: " + vls);
-  say("hamming:dims=4.4,hosts=4", "hamming", "hamming, dfsssp, itb-vl: " + vls);
+  say("hamming:dims=4.4,hosts=4", "hamming", "hamming, dragonfly, dfsssp, itb-vl: " + vls);
   say("dragonfly", "dragonfly", "dragonfly, dfsssp, itb-vl: " + vls);
   say("fat-tree:k=8,levels=3",
       "ftree",
