@@ -225,8 +225,10 @@ Duration Cycle::computing_time(const Routed& routed) const {
 void Cycle::on_routed(Routed routed) {
   if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
   if (!rebalancing_) {
-    const bool engine_kept = !routed.tables.chosen_by.empty() && before_.in_force != nullptr;
-    parts_.state.imbalanced = routed.tables.recomputed.has_value() || engine_kept;
+    // Whom auto would take, or how even his routes would be, is asked at rest.
+    const bool choice_kept =
+        !routed.tables.chosen_by.empty() && (before_.in_force != nullptr || routed.kept_found);
+    parts_.state.imbalanced = routed.tables.recomputed.has_value() || choice_kept;
   }
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",

@@ -202,7 +202,8 @@ std::optional<Routed> keep_found(const RouteJob& job,
   check(job, out);
   if (!out.routes.ok()) return std::nullopt;
   out.tables.recomputed.reset();
-  if (out.tables.lft != made.lft) out.tables.load.by_edge.clear();  // they were those of `fresh`
+  out.kept_found = out.tables.lft != made.lft;
+  if (out.kept_found) out.tables.load.by_edge.clear();  // they were those of `fresh`
   return out;
 }
 

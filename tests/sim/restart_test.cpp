@@ -4,6 +4,7 @@
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/verify/channel_load.h"
 #include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
 
@@ -191,6 +192,41 @@ TEST(SecondLifeUnderAuto, AtRestTakesWhatIsWorthATenthMoreAndCanBeReachedWithout
   EXPECT_GT(taken, 0u);
   EXPECT_GT(dropped, 0u);
   EXPECT_GT(stayed, 0u);
+}
+
+/// Whoever wrote the tables is gone and left no state, as when a site changes managers.
+TEST(FirstLifeUnderAuto, KeepsWhatItFindsAndAtRestWritesWhatIsMoreEven) {
+  TimedFabric on(spec_of("fat-tree:k=8,levels=2"));
+  SimulatedSubnetOptions options;
+  std::optional<SimulatedManager> life;
+  const auto heaviest = [&life] {
+    const ActiveSubnet& now = *life->manager.in_force();
+    return measure_load(now.fabric(), now.lids, now.routing->lft).max;
+  };
+  const auto live = [&](const char* engine, OrientationSearch search) {
+    options.settings.engine = engine;
+    options.settings.engine_options.orientation_search = search;
+    life.emplace(on, options);
+    return life->bring_up();
+  };
+  // In a tree a bad choice of directions.
+  ASSERT_TRUE(live("updn", OrientationSearch::DepthFirst));
+  const ForwardingTables found = life->manager.in_force()->routing->lft;
+  const std::uint64_t crowded = heaviest();
+
+  ASSERT_TRUE(live("auto", OrientationSearch::BreadthFirst));
+  EXPECT_EQ(life->manager.in_force()->routing->lft, found);
+  OracleWatch watch(on);
+  on.run_for(2 * options.settings.rebalance_delay);
+  EXPECT_EQ(watch.never_allowed(), "");
+  EXPECT_EQ(find_broken_route(on), "");
+  const ActiveSubnet& now = *life->manager.in_force();
+  const auto fresh =
+      find_engine("auto")->compute(now.fabric(), now.lids, {.options = {.auto_vls = 1}});
+  ASSERT_TRUE(fresh);
+  const std::uint64_t least = measure_load(now.fabric(), now.lids, fresh->lft).max;
+  ASSERT_GT(20 * crowded, 21 * least);
+  EXPECT_LE(20 * heaviest(), 21 * least);
 }
 
 }  // namespace restart_test
