@@ -57,7 +57,7 @@ constexpr std::uint32_t kGsiQKey = 0x80010000;
 constexpr std::uint64_t kShortSliceNs = 100'000;
 
 /// As sched_setattr(2) has it: the header that defines it cannot be read beside <sched.h>.
-struct SchedulingAttributes {
+struct ThreadAttributes {
   std::uint32_t size;
   std::uint32_t policy;
   std::uint64_t flags;
@@ -69,7 +69,7 @@ struct SchedulingAttributes {
 /// The calling thread waits less for threads that compute, such as the one that computes routes.
 /// Linux 6.12 and later (sched(7), slices of SCHED_OTHER); elsewhere nothing changes.
 void ask_for_short_slices() {
-  SchedulingAttributes attributes{};
+  ThreadAttributes attributes{};
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
   if (attributes.policy != SCHED_OTHER) return;  // whoever started us has chosen
   attributes.runtime = kShortSliceNs;
