@@ -172,38 +172,54 @@ class Column {
   std::vector<Mark> leads_;
 };
 
-/// `fresh`, with every LID's entries replaced by those of `found` where they lead from all
-/// switches that `fresh` serves to the same end; verified. Nothing where that is not free of
-/// deadlock, or where routes need several VLs.
+bool has_lanes(const RoutingTables& made) {
+  return made.vls > 1 || !made.sl_to_vl.empty() || !made.path_sls.empty();
+}
+
+/// `found`, with entries of `made` where a switch holds none, as one that was restarted.
+ForwardingTables complete(const ForwardingTables& found, const ForwardingTables& made) {
+  ForwardingTables out = made;
+  for (unsigned value = 1; value <= std::min(made.top(), found.top()).value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    for (std::uint32_t sw = 0; sw < made.switches(); ++sw) {
+      const PortNum held = found.route(SwitchIdx{sw}, lid);
+      if (held != kNoRoute) out.set_route(SwitchIdx{sw}, lid, held);
+    }
+  }
+  return out;
+}
+
+/// `fresh`, with every LID's entries replaced by those of `found` where they, and those of `fresh`
+/// where a switch holds none, lead from all switches that `fresh` serves to the same end; verified.
+/// Nothing where that is not free of deadlock, or where routes need several VLs.
 std::optional<Routed> keep_found(const RouteJob& job,
                                  const ForwardingTables& found,
                                  const Routed& fresh) {
   const RoutingTables& made = fresh.tables;
-  const bool lanes = made.vls > 1 || !made.sl_to_vl.empty() || !made.path_sls.empty();
-  if (fresh.error || lanes || made.default_port.size() != 0 ||
+  if (fresh.error || has_lanes(made) || made.default_port.size() != 0 ||
       found.switches() != made.lft.switches())
     return std::nullopt;
   Routed out = fresh;
+  const ForwardingTables held = complete(found, made.lft);
   bool kept_any = false;
   for (unsigned value = 1; value <= std::min(made.lft.top(), found.top()).value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
     const PortIdx owner = job.lids.owner_of(lid);
     if (owner == kNone<PortIdx>) continue;
-    Column column{*job.fabric, found, lid};
+    Column column{*job.fabric, held, lid};
     bool good = true;
     for (std::uint32_t sw = 0; good && sw < made.lft.switches(); ++sw)
       good = made.lft.route(SwitchIdx{sw}, lid) == kNoRoute || column.arrives(SwitchIdx{sw}, owner);
     if (!good) continue;
     kept_any = true;
     for (std::uint32_t sw = 0; sw < made.lft.switches(); ++sw)
-      out.tables.lft.set_route(SwitchIdx{sw}, lid, found.route(SwitchIdx{sw}, lid));
+      out.tables.lft.set_route(SwitchIdx{sw}, lid, held.route(SwitchIdx{sw}, lid));
   }
   if (!kept_any) return std::nullopt;
   check(job, out);
   if (!out.routes.ok()) return std::nullopt;
   out.tables.recomputed.reset();
-  out.kept_found = out.tables.lft != made.lft;
-  if (out.kept_found) out.tables.load.by_edge.clear();  // they were those of `fresh`
+  if (out.tables.lft != made.lft) out.tables.load.by_edge.clear();  // they were those of `fresh`
   return out;
 }
 
@@ -228,8 +244,12 @@ Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
   }
   Routed fresh = compute_with(job, engine, Keep::Nothing);
   if (!job.found) return fresh;
+  // Of the candidates of auto the one was taken that is most like them, whatever it is worth.
+  fresh.kept_found = true;
   if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);
-  if (fresh.tables.chosen_by.empty() || is_found(job, fresh.tables.lft)) return fresh;
+  if (fresh.error || fresh.tables.chosen_by.empty() || has_lanes(fresh.tables) ||
+      is_found(job, fresh.tables.lft))
+    return fresh;
   // The choice was for the sake of entries that cannot stay.
   RouteJob anew = job;
   anew.found.reset();

@@ -35,7 +35,7 @@ struct Routed {
   std::string fallback_reason;  // why another engine than the first was used; empty when it was
                                 // not
   std::optional<Error> error;   // refused, or not verified: `tables` must not be written
-  bool kept_found = false;      // entries are those that switches held, others than it would make
+  bool kept_found = false;      // for the sake of entries that switches held, others unasked
   std::shared_ptr<const Routed> instead =
       nullptr;  // where these cannot be written without blocking
 };

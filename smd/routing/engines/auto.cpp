@@ -194,7 +194,7 @@ class Auto final : public Engine {
     return "Any fabric, by another engine: dor, hamming, dragonfly, updn, ftree, nue, dfsssp and "
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
-           "argument. Where one VL is all that they may use, updn alone is asked, with either kind "
+           "argument. Where sm.auto_vls is 1, updn alone is asked, with either kind "
            "of directions: the changes of no other are as safe. Notes say what each had. Stays "
            "with the engine that made the routes in force as long as that one does not refuse, "
            "unless most switches are new.";

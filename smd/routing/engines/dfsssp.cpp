@@ -86,7 +86,7 @@ class DfSssp final : public Engine {
         update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, Bundle::Path);
     if (!updated) return std::nullopt;
     updated->notes.emplace_back(kAlmostMinimalNote);
-    updated->notes.emplace_back(kDirectionsDiffer);
+    if (updated->vls > 1) updated->notes.emplace_back(kDirectionsDiffer);
     return std::move(*updated);
   }
 
@@ -112,7 +112,7 @@ class DfSssp final : public Engine {
         if (!vls) return compute_without(fabric, lids, request);
         RoutingTables tables = make_layered_tables(name(), graph, targets, *some, layering, *vls);
         tables.notes = std::move(notes);
-        tables.notes.emplace_back(kDirectionsDiffer);
+        if (*vls > 1) tables.notes.emplace_back(kDirectionsDiffer);
         return tables;
       }
     }

@@ -245,11 +245,12 @@ std::vector<std::uint32_t> AlmostMinimalSearch::spread(const TreeFamily& family,
       take(family, tree, turn.sw, way.slot);
       moved.push_back(turn.sw);
       lengthened_ = lengthened_ || way.links > least_links_[SwitchIdx{turn.sw}];
-      put_order(tree);
+      if (beside == Beside::AllOffsets) put_order(tree);  // `fits` of a change reads it
       break;
     }
     if (!found) refused_ += plan_.weight_of_source[turn.sw] * family.weight;
   }
+  if (beside == Beside::LowerOffsets && !moved.empty()) put_order(tree);
   return moved;
 }
 

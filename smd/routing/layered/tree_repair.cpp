@@ -276,9 +276,10 @@ class TreeRepair {
   // Whoever moves anyhow, and whoever may have lost other ways to the links that came up.
   void spread(const TreeFamily& family, std::uint32_t offset) {
     const std::uint32_t tree = family.first_tree + offset;
-    if (repaired_.led_around[family.root] || (gained_.empty() && changed_[tree].empty())) return;
+    if (repaired_.led_around[family.root]) return;
     std::vector<std::uint32_t> some = changed_[tree];
-    some.insert(some.end(), at_gained_.begin(), at_gained_.end());
+    if (moves_) some.insert(some.end(), at_gained_.begin(), at_gained_.end());
+    if (some.empty()) return;
     std::ranges::sort(some);
     const auto twice = std::ranges::unique(some);
     some.erase(twice.begin(), twice.end());

@@ -144,6 +144,44 @@ TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
   EXPECT_FALSE(compute_rebalance(resting)) << "and there it ends";
 }
 
+TEST(RouteJob, AutoKeepsWhatItFindsBesideASwitchThatWasRestarted) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  RouteJob before = restarted(g, "updn");
+  const Routed first = compute_routed(before);
+  const Routed lost = route_next(before, without_cable(g.fabric, 9), first);
+  const Routed back = route_next(before, g.shared, lost);
+  ASSERT_FALSE(back.error);
+
+  RouteJob job = restarted(g, "auto");
+  job.found = back.tables.lft;
+  const SwitchIdx restarted_one{5};
+  for (unsigned value = 1; value <= g.lids.top.value(); ++value)
+    job.found->set_route(restarted_one, Lid{static_cast<std::uint16_t>(value)}, kNoRoute);
+  const Routed kept = compute_routed(job);
+  ASSERT_FALSE(kept.error);
+  EXPECT_TRUE(kept.kept_found) << "it is looked at again at rest";
+  unsigned other = 0;
+  for (const SwitchIdx sw : g.fabric.switch_node.indices()) {
+    for (unsigned value = 1; value <= g.lids.top.value(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      if (sw == restarted_one || g.lids.owner_of(lid) == kNone<PortIdx>) continue;
+      other += kept.tables.lft.route(sw, lid) == back.tables.lft.route(sw, lid) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(other, 0u);
+}
+
+// Whoever asks afterwards, at rest, knows that nobody was weighed.
+TEST(RouteJob, AutoSaysThatItTookWhomItFoundAlsoWhereNothingIsToBeWritten) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  RouteJob job = restarted(g, "auto");
+  EXPECT_FALSE(compute_routed(job).kept_found);
+  job.found = compute_routed(restarted(g, "updn")).tables.lft;
+  const Routed kept = compute_routed(job);
+  EXPECT_EQ(kept.tables.lft, *job.found);
+  EXPECT_TRUE(kept.kept_found);
+}
+
 // Directions by either search make routes of updn: one is not left for the other for evenness.
 TEST(RouteJob, AutoLeavesDirectionsAtRestWhereOthersAreWorthATenthMore) {
   for (const char* const call : {"irregular:switches=16,ports=16,links=4,hosts=2,seed=1",
