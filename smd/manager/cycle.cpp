@@ -180,8 +180,9 @@ void Cycle::route() {
   // Whom an operator names makes the routes anew; auto is to say who, and leaves those that are.
   const bool hold_entries = std::ranges::any_of(
       found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
-  if (!parts_.state.in_force &&
-      (parts_.state.reregister || (job.engine == "auto" && hold_entries))) {
+  const bool asks_auto = job.engine == "auto" || std::ranges::count(job.next_engines, "auto") != 0;
+  job.taking_over = parts_.state.reregister;
+  if (!parts_.state.in_force && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
   }
   work_.offload(

@@ -238,12 +238,13 @@ bool is_found(const RouteJob& job, const ForwardingTables& made) {
 
 /// Those in force as far as they can be kept, or as far as they were found; else from scratch.
 Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
-  if (!job.found) {
+  const bool heeds_found = job.found && (job.taking_over || engine == "auto");
+  if (!heeds_found) {
     Routed kept = compute_with(job, engine, Keep::Routes);
     if (!kept.error) return kept;
   }
   Routed fresh = compute_with(job, engine, Keep::Nothing);
-  if (!job.found) return fresh;
+  if (!heeds_found) return fresh;
   // Of the candidates of auto the one was taken that is most like them, whatever it is worth.
   fresh.kept_found = true;
   if (auto found = keep_found(job, *job.found, fresh)) return std::move(*found);

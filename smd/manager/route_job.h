@@ -25,7 +25,8 @@ struct RouteJob {
   EngineOptions engine_options;
   Orientation orientation;                       // empty: from scratch
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
-  std::optional<ForwardingTables> found;  // of another manager: kept as far as they lead somewhere
+  std::optional<ForwardingTables> found;  // that switches hold: kept as far as they lead somewhere
+  bool taking_over = false;  // from another manager: under any engine, not under auto alone
 };
 
 struct Routed {

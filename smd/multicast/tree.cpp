@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/updn/orientation.h"
-#include "smd/routing/updn/orientation_repair.h"
 
 namespace smd {
 namespace {

@@ -4,12 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -609,60 +606,6 @@ TEST_F(DaemonOnIbsim, TellsWhoWatchesWhatItLogs) {
   severe.terminate();
   EXPECT_EQ(run_process({.argv = {smctl_path(), "--socket", "/nowhere", "watch"}}, 10s).exit_code,
             1);
-}
-
-/// The first thread of a process, held as it is while the others run; `denied` where the system
-/// lets nobody do so.
-class HeldThread {
- public:
-  explicit HeldThread(pid_t pid) : pid_(pid) {
-    if (::ptrace(PTRACE_SEIZE, pid_, nullptr, nullptr) != 0) {
-      denied = errno == EPERM;
-      return;
-    }
-    ::ptrace(PTRACE_INTERRUPT, pid_, nullptr, nullptr);
-    int status = 0;
-    held = ::waitpid(pid_, &status, __WALL) == pid_ && WIFSTOPPED(status);
-  }
-
-  ~HeldThread() { ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr); }
-
-  HeldThread(const HeldThread&) = delete;
-
-  bool held = false;
-  bool denied = false;
-
- private:
-  pid_t pid_;
-};
-
-/// Whatever the loop is at: here it stands still.
-TEST_F(DaemonOnIbsim, HostsLearnTheirPathsWhileTheLoopIsAtSomethingElse) {
-  const std::map<unsigned, PortKey> lids = see().lids();
-  ASSERT_GE(lids.size(), 2u);
-  const auto get = [&](const std::string& record, const std::string& more) {
-    return ask({build_path("bin/sa_client"), "get", record, more});
-  };
-  const auto path = [&] {
-    return ask({build_path("bin/sa_client"),
-                "get",
-                "PR",
-                "sgid=self",
-                "dlid=" + std::to_string(lids.begin()->first)});
-  };
-  const Finished before = path();
-  ASSERT_THAT(before.out, HasSubstr("status=0x0000")) << before.err;
-  {
-    const HeldThread loop(smd_->pid());
-    if (loop.denied) GTEST_SKIP() << "ptrace is not allowed here";
-    ASSERT_TRUE(loop.held);
-    EXPECT_EQ(path().out, before.out);
-    EXPECT_EQ(get("NR", "lid=1").exit_code, 2) << "that is the loop's";
-  }
-  // It stood still for so long that a standby might rule by now: it looks before it answers.
-  EXPECT_TRUE(wait_until(
-      [&] { return get("NR", "lid=1").out.find("status=0x0000") != std::string::npos; }, 20s))
-      << smd_->err();
 }
 
 TEST_F(DaemonOnIbsim, RunsTheSitesProgramForWhatItLogs) {

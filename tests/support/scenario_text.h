@@ -1,6 +1,8 @@
 // Scenarios as texts that a test writes: prepared, or why they are not.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <utility>
 
@@ -21,5 +23,27 @@ inline std::string fault_of_text(const std::string& text, unsigned partitions = 
   const auto made = prepare_text(text, partitions);
   return made ? std::string() : print_fault(made.error().at(0));
 }
+
+/// Runs it at a load that its routes carry and at one that they do not; no packet is lost or stuck.
+inline void expect_carried(const PreparedScenario& prepared, double stable, double saturated) {
+  for (const double load : {stable, saturated}) {
+    const PointResult point = prepared.run(load, 1);
+    EXPECT_EQ(point.audit, "");
+    EXPECT_EQ(point.steady.deadlock.size(), 0u);
+    EXPECT_EQ(point.stats.discards(), 0u);
+    EXPECT_EQ(point.steady.state == RunState::Saturated, load == saturated)
+        << "load " << load << ": " << print_run_state(point.steady.state);
+  }
+}
+
+/// What such a run needs besides.
+inline constexpr const char* kShortRun = R"([adapter]
+queues = "per-destination"
+[measure]
+warm_up_us = 30
+interval_us = 10
+least_intervals = 10
+most_intervals = 10
+)";
 
 }  // namespace smd::sim::test

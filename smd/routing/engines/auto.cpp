@@ -11,7 +11,7 @@
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/load_bound.h"
 #include "smd/routing/verify/patterns.h"
 #include "smd/routing/verify/route_measures.h"
@@ -42,9 +42,9 @@ constexpr unsigned kPermutations = 50;
 constexpr std::string_view kNoShape = "no ";  // how engines begin that do not know a shape
 
 constexpr std::string_view kNeedsVls =
-    "left out: its routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
+    "left out: routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
 constexpr std::string_view kBlocksTurns =
-    "left out: its changes may have to block turns, and sm.auto_vls is 1";
+    "left out: changes may have to block turns, and sm.auto_vls is 1";
 
 struct CandidateEngine {
   std::string_view name;

@@ -1,11 +1,13 @@
 // Balanced shortest paths, free of deadlock by layers.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/layered/almost_minimal.h"
 #include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/layered/layered_tables.h"
 #include "smd/routing/nue/paths_of_switches.h"
@@ -49,7 +51,11 @@ class DfSssp final : public Engine {
     const bool had_none = has_note(before, kNoAlmostMinimalNote);
     const bool had = has_almost_minimal(before);
     if (wants_almost_minimal(lids, request) != (had || had_none)) return std::nullopt;
-    if (had) return update_almost_minimal(fabric, lids, request);
+    if (had) return update_almost_minimal(fabric, lids, request, before);
+    if (had_none && has_more_links(fabric, *previous.fabric)) {
+      auto made = compute_almost_minimal(fabric, lids, request);
+      if (made && has_almost_minimal(*made)) return made;
+    }
     auto updated = update_shortest(fabric, lids, request, before);
     if (had_none && updated && *updated) (*updated)->notes.emplace_back(kNoAlmostMinimalNote);
     return updated;
@@ -74,6 +80,10 @@ class DfSssp final : public Engine {
     return std::nullopt;
   }
 
+  static bool has_more_links(const Fabric& now, const Fabric& before) {
+    return SwitchGraph{now}.edge_count() > SwitchGraph{before}.edge_count();
+  }
+
   static bool has_note(const RoutingTables& tables, std::string_view note) {
     return std::ranges::count(tables.notes, note) != 0;
   }
@@ -81,11 +91,15 @@ class DfSssp final : public Engine {
   // Every path has its own SL: both directions of a pair, with all their LIDs, are too much to ask.
   std::optional<Result<RoutingTables>> update_almost_minimal(const Fabric& fabric,
                                                              const LidMap& lids,
-                                                             const RoutingRequest& request) const {
+                                                             const RoutingRequest& request,
+                                                             const RoutingTables& before) const {
     auto updated =
         update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, Bundle::Path);
     if (!updated) return std::nullopt;
     updated->notes.emplace_back(kAlmostMinimalNote);
+    std::ranges::copy_if(before.notes, std::back_inserter(updated->notes), [](const auto& note) {
+      return note.find(kSharingNote) != std::string::npos;
+    });
     if (updated->vls > 1) updated->notes.emplace_back(kDirectionsDiffer);
     return std::move(*updated);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "smd/routing/updn/level_order.h"
+#include "smd/routing/updn/islands.h"
 
 namespace smd {
 namespace {

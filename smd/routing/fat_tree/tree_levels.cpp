@@ -3,7 +3,7 @@
 #include "smd/routing/fat_tree/shape.h"
 
 #include "smd/routing/graph/disjoint_sets.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 
 namespace smd {
 namespace {

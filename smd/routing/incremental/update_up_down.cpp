@@ -9,7 +9,7 @@
 #include "smd/routing/incremental/repair.h"
 #include "smd/routing/trees/load_balancer.h"
 #include "smd/routing/trees/rebalance.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/updn/up_down.h"
 
 namespace smd {

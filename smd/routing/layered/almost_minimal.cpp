@@ -1,10 +1,9 @@
-// Paths to LIDs of a port beyond the first that share few links with those to lower ones.
+#include "smd/routing/layered/almost_minimal.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
-
-#include "smd/routing/layered/layered_tables.h"
 
 namespace smd {
 namespace {
@@ -268,7 +267,6 @@ std::optional<unsigned> lead_apart(const Fabric& fabric,
                                    Layering& layering,
                                    unsigned most,
                                    std::vector<std::string>& notes) {
-  if (!layering.open({})) return std::nullopt;  // a cycle that assign() has left: there is none
   TreeGrower grower{fabric, graph, trees.plan, trees.trees};
   std::uint32_t offsets = 0;
   for (const TreeFamily& family : trees.plan.families) {
@@ -289,6 +287,8 @@ std::optional<unsigned> lead_apart(const Fabric& fabric,
     return moved;
   };
   for (std::uint32_t offset = 1; offset < offsets; ++offset) {
+    // What paths of the offset before needed where they were before they moved is free again.
+    if (!layering.open({})) return std::nullopt;  // a cycle that move() has left: there is none
     for (const TreeFamily& family : trees.plan.families) {
       if (offset >= family.trees) continue;
       static_cast<void>(search.spread(family,
@@ -298,13 +298,13 @@ std::optional<unsigned> lead_apart(const Fabric& fabric,
                                       fits));
     }
   }
-  if (!search.has_lengthened() && search.count_refused() == 0) return std::nullopt;
+  if (!search.has_lengthened()) return std::nullopt;
   notes.emplace_back(kAlmostMinimalNote);
   if (search.count_refused() != 0)
     notes.push_back(fmt::format(
-        "{} paths to such LIDs share links with lower ones, though there are others: no room was "
-        "found for them in {} data VLs",
+        "{}{}, when all of them were led apart: {} data VLs have no room for the others",
         search.count_refused(),
+        kSharingNote,
         most));
   return layering.count_layers();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/routing/layered/almost_minimal.h"
 #include "smd/routing/layered/balanced_trees.h"
 
 namespace smd {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/routing/incremental/changes.h"
+#include "smd/routing/layered/almost_minimal.h"
 #include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/layered/tree_search.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "smd/routing/trees/rebalance.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 
 namespace smd {
 namespace {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/updn/level_order.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/updn/root_choice.h"
 
 namespace smd {

@@ -40,7 +40,7 @@ struct OrientationResult {
 /// switch routes a sample of the traffic, and the one with the shortest and most even load wins. In
 /// fat trees that is a leaf: from a core, up*/down* would lead all traffic between pods through
 /// that one core, from a leaf it allows every shortest path. Roots all stand on the top level;
-/// where that leaves several tops they are connected (level_order.h), and if the sample then flows
+/// where that leaves several tops they are connected (islands.h), and if the sample then flows
 /// worse than from the root chosen by trial, that one is taken and a note says so. Depth-first
 /// chooses its root by the turns that it forbids.
 [[nodiscard]] OrientationResult orient(const SwitchGraph& graph,

@@ -80,7 +80,7 @@ TEST(RouteJob, AtRestAutoHeedsItsLimitOfVls) {
   }
 }
 
-/// After a loss and the return of what was lost.
+/// At a start: nothing is in force.
 RouteJob restarted(const test::Generated& g, const std::string& engine) {
   RouteJob job{.fabric = g.shared, .lids = g.lids, .engine = engine, .max_vls = 8};
   job.engine_options.auto_vls = 1;
@@ -103,14 +103,24 @@ Routed route_next(RouteJob& job, std::shared_ptr<const Fabric> fabric, const Rou
   return compute_routed(job);
 }
 
+/// Routes of updn over which a cable went and came back.
+struct WithHistory {
+  Routed first, back;
+};
+
+WithHistory with_history(const test::Generated& g) {
+  RouteJob job = restarted(g, "updn");
+  WithHistory out{.first = compute_routed(job), .back = {}};
+  const Routed lost = route_next(job, without_cable(g.fabric, 9), out.first);
+  out.back = route_next(job, g.shared, lost);
+  EXPECT_FALSE(out.back.error);
+  EXPECT_NE(out.back.tables.lft, out.first.tables.lft);
+  return out;
+}
+
 TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
   const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
-  RouteJob before = restarted(g, "updn");
-  const Routed first = compute_routed(before);
-  const Routed lost = route_next(before, without_cable(g.fabric, 9), first);
-  const Routed back = route_next(before, g.shared, lost);
-  ASSERT_FALSE(back.error);
-  ASSERT_NE(back.tables.lft, first.tables.lft) << "they have a history";
+  const auto [first, back] = with_history(g);
   const Routed best = compute_routed(restarted(g, "auto"));
   ASSERT_EQ(best.tables.notes.at(0), "auto: updn depth-first, worth most here");
 
@@ -126,6 +136,7 @@ TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
 
   RouteJob as_updn = restarted(g, "updn");
   as_updn.found = back.tables.lft;
+  as_updn.taking_over = true;
   const Routed kept_by_updn = compute_routed(as_updn);
   const auto cut = without_cable(g.fabric, 4);
   EXPECT_EQ(route_next(job, cut, kept).tables.lft,
@@ -146,12 +157,7 @@ TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
 
 TEST(RouteJob, AutoKeepsWhatItFindsBesideASwitchThatWasRestarted) {
   const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
-  RouteJob before = restarted(g, "updn");
-  const Routed first = compute_routed(before);
-  const Routed lost = route_next(before, without_cable(g.fabric, 9), first);
-  const Routed back = route_next(before, g.shared, lost);
-  ASSERT_FALSE(back.error);
-
+  const Routed back = with_history(g).back;
   RouteJob job = restarted(g, "auto");
   job.found = back.tables.lft;
   const SwitchIdx restarted_one{5};
@@ -180,6 +186,24 @@ TEST(RouteJob, AutoSaysThatItTookWhomItFoundAlsoWhereNothingIsToBeWritten) {
   const Routed kept = compute_routed(job);
   EXPECT_EQ(kept.tables.lft, *job.found);
   EXPECT_TRUE(kept.kept_found);
+}
+
+TEST(RouteJob, AutoKeepsWhatItFindsAlsoWhereAnotherEngineIsAskedFirst) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  const Routed back = with_history(g).back;
+  RouteJob job = restarted(g, "ftree");
+  job.next_engines = {"auto"};
+  job.found = back.tables.lft;
+  const Routed kept = compute_routed(job);
+  EXPECT_EQ(kept.tables.chosen_by, "auto") << kept.fallback_reason;
+  EXPECT_EQ(kept.tables.lft, back.tables.lft);
+
+  RouteJob named = restarted(g, "updn");
+  const Routed anew = compute_routed(named);
+  named.found = back.tables.lft;
+  EXPECT_EQ(compute_routed(named).tables.lft, anew.tables.lft) << "who is named makes them anew";
+  named.taking_over = true;
+  EXPECT_EQ(compute_routed(named).tables.lft, back.tables.lft);
 }
 
 // Directions by either search make routes of updn: one is not left for the other for evenness.

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "smd/multicast/check_tree.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/channel_dependencies.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/multicast/random_fabric.h"

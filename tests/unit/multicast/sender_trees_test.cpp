@@ -14,7 +14,7 @@
 #include "smd/multicast/group_trees.h"
 #include "smd/multicast/mft_plan.h"
 #include "smd/multicast/tree_quality.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/channel_dependencies.h"
 #include "tests/unit/multicast/random_fabric.h"
 

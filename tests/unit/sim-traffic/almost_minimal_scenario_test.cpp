@@ -38,34 +38,20 @@ class AlmostMinimalAtLoad : public testing::TestWithParam<WaysCase> {};
 // loads.
 TEST_P(AlmostMinimalAtLoad, CarryWhatTheirRoutesDo) {
   const WaysCase& with = GetParam();
-  const std::string text = fmt::format(R"({}engine = "dfsssp"
+  const auto prepared = prepare_text(fmt::format(R"({}engine = "dfsssp"
 lmc = 2
 vls = 8
 non_minimal = "{}"
-[adapter]
-queues = "per-destination"
 [traffic]
 pattern = "tornado"
 dims = [50]
 lid = "any"
-[measure]
-warm_up_us = 30
-interval_us = 10
-least_intervals = 10
-most_intervals = 10
-)",
-                                       kFly,
-                                       with.ways);
-  const auto prepared = prepare_text(text);
+{})",
+                                                 kFly,
+                                                 with.ways,
+                                                 kShortRun));
   ASSERT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
-  for (const double load : {with.stable, with.saturated}) {
-    const PointResult point = prepared->run(load, 1);
-    EXPECT_EQ(point.audit, "");
-    EXPECT_EQ(point.steady.deadlock.size(), 0u);
-    EXPECT_EQ(point.stats.discards(), 0u);
-    EXPECT_EQ(point.steady.state == RunState::Saturated, load == with.saturated)
-        << "load " << load << ": " << print_run_state(point.steady.state);
-  }
+  expect_carried(*prepared, with.stable, with.saturated);
 }
 
 INSTANTIATE_TEST_SUITE_P(SlimFly,

@@ -66,32 +66,19 @@ class PathSetsAtLoad : public testing::TestWithParam<RoutesCase> {};
 // of itb-vl. Packets to first LIDs alone see nothing but the first set.
 TEST_P(PathSetsAtLoad, CarryWhatTheirRoutesDo) {
   const RoutesCase& with = GetParam();
-  const std::string text = fmt::format(R"({}engine = "{}"
+  const auto prepared = prepare_text(fmt::format(R"({}engine = "{}"
 {}lmc = 1
 vls = 8
-[adapter]
-queues = "per-destination"
 [traffic]
 lid = "{}"
-[measure]
-warm_up_us = 30
-interval_us = 10
-least_intervals = 10
-most_intervals = 10
-)",
-                                       kTorus,
-                                       with.engine,
-                                       with.sets ? kSets : "",
-                                       with.lid);
-  const auto prepared = prepare_text(text);
+{})",
+                                                 kTorus,
+                                                 with.engine,
+                                                 with.sets ? kSets : "",
+                                                 with.lid,
+                                                 kShortRun));
   ASSERT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
-  for (const double load : {with.stable, with.saturated}) {
-    const PointResult point = prepared->run(load, 1);
-    EXPECT_EQ(point.audit, "");
-    EXPECT_EQ(point.steady.deadlock.size(), 0u);
-    EXPECT_EQ(point.steady.state == RunState::Saturated, load == with.saturated)
-        << "load " << load << ": " << print_run_state(point.steady.state);
-  }
+  expect_carried(*prepared, with.stable, with.saturated);
 }
 
 INSTANTIATE_TEST_SUITE_P(Torus,

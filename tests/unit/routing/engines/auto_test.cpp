@@ -301,14 +301,12 @@ TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
     EXPECT_TRUE(find_engine(engine)->compute(g.fabric, g.lids, {.max_vls = 8}));
     EXPECT_THAT(compute_safely(g).notes, Contains("auto: " + note + ", and sm.auto_vls is 1"));
   };
-  const std::string vls = "left out: its routes, or those after a loss, need more than one VL";
+  const std::string vls = "left out: routes, or those after a loss, need more than one VL";
   say("torus:dims=5.4,mesh=1", "dor", "dor, dfsssp, itb-vl: " + vls);
   say("torus:dims=5.5", "dor", "dor, dfsssp, itb-vl: " + vls);
   say("hamming:dims=4.4,hosts=4", "hamming", "hamming, dragonfly, dfsssp, itb-vl: " + vls);
   say("dragonfly", "dragonfly", "dragonfly, dfsssp, itb-vl: " + vls);
-  say("fat-tree:k=8,levels=3",
-      "ftree",
-      "ftree, nue: left out: its changes may have to block turns");
+  say("fat-tree:k=8,levels=3", "ftree", "ftree, nue: left out: changes may have to block turns");
   // Who does not know the shape is not left out for VLs.
   const RoutingTables tables = compute_safely(generated("fat-tree:k=8,levels=3"));
   EXPECT_THAT(candidate_of(tables, "dor").refused, StartsWith("no mesh or torus"));

@@ -4,7 +4,7 @@
 
 #include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
 #include "tests/unit/routing/support/paths.h"

@@ -7,7 +7,7 @@
 
 #include "smd/routing/engine.h"
 #include "smd/routing/fat_tree/shape.h"
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/trees.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "smd/routing/updn/orientation_repair.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 

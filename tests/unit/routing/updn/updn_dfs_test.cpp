@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/updn/orientation.h"
-#include "smd/routing/updn/orientation_repair.h"
 #include "smd/routing/updn/root_choice.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"

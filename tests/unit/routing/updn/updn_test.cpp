@@ -6,7 +6,7 @@
 #include <set>
 
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/updn/level_order.h"
+#include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
