@@ -195,7 +195,9 @@ TEST(SecondLifeUnderAuto, AtRestTakesWhatIsWorthATenthMoreAndCanBeReachedWithout
 }
 
 /// Whoever wrote the tables is gone and left no state, as when a site changes managers.
-TEST(FirstLifeUnderAuto, KeepsWhatItFindsAndAtRestWritesWhatIsMoreEven) {
+class FirstLifeUnderAuto : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(FirstLifeUnderAuto, KeepsWhatItFindsAndAtRestWritesWhatIsMoreEven) {
   TimedFabric on(spec_of("fat-tree:k=8,levels=2"));
   SimulatedSubnetOptions options;
   std::optional<SimulatedManager> life;
@@ -203,18 +205,19 @@ TEST(FirstLifeUnderAuto, KeepsWhatItFindsAndAtRestWritesWhatIsMoreEven) {
     const ActiveSubnet& now = *life->manager.in_force();
     return measure_load(now.fabric(), now.lids, now.routing->lft).max;
   };
-  const auto live = [&](const char* engine, OrientationSearch search) {
-    options.settings.engine = engine;
+  const auto live = [&](const std::vector<std::string>& engines, OrientationSearch search) {
+    options.settings.engine = engines.front();
+    options.settings.next_engines.assign(engines.begin() + 1, engines.end());
     options.settings.engine_options.orientation_search = search;
     life.emplace(on, options);
     return life->bring_up();
   };
   // In a tree a bad choice of directions.
-  ASSERT_TRUE(live("updn", OrientationSearch::DepthFirst));
+  ASSERT_TRUE(live({"updn"}, OrientationSearch::DepthFirst));
   const ForwardingTables found = life->manager.in_force()->routing->lft;
   const std::uint64_t crowded = heaviest();
 
-  ASSERT_TRUE(live("auto", OrientationSearch::BreadthFirst));
+  ASSERT_TRUE(live(GetParam(), OrientationSearch::BreadthFirst));
   EXPECT_EQ(life->manager.in_force()->routing->lft, found);
   OracleWatch watch(on);
   on.run_for(2 * options.settings.rebalance_delay);
@@ -228,6 +231,11 @@ TEST(FirstLifeUnderAuto, KeepsWhatItFindsAndAtRestWritesWhatIsMoreEven) {
   ASSERT_GT(20 * crowded, 21 * least);
   EXPECT_LE(20 * heaviest(), 21 * least);
 }
+
+INSTANTIATE_TEST_SUITE_P(FirstOrNot,
+                         FirstLifeUnderAuto,
+                         testing::Values(std::vector<std::string>{"auto"},
+                                         std::vector<std::string>{"hamming", "auto"}));
 
 }  // namespace restart_test
 }  // namespace smd::test

@@ -11,6 +11,7 @@
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/layered/almost_minimal.h"
 #include "smd/routing/updn/islands.h"
 #include "smd/routing/verify/load_bound.h"
 #include "smd/routing/verify/patterns.h"
@@ -33,6 +34,9 @@ constexpr double kNear = 0.93;  // of the best, at both measures: before all tha
 constexpr double kShiftsWeight = 0.05;
 constexpr double kHopsWeight = 0.05;
 constexpr double kLanesWeight = 0.02;
+
+/// Of dfsssp, for each pair of a switch and a LID, where it leads paths to further LIDs apart.
+constexpr unsigned kAlmostMinimalSteps = 110;
 
 /// Channels and switches that are looked at to find what any routes must carry.
 constexpr std::uint64_t kBoundSteps = 3'000'000;
@@ -318,7 +322,7 @@ class Auto final : public Engine {
     void ask(const CandidateEngine& each) {
       EngineCandidate candidate{.engine = std::string(each.name)};
       const bool left_out = must_be_safe() && !each.unsafe.empty();
-      const std::uint64_t steps = each.steps * size_.pairs() + size_.steps_of_measures();
+      const std::uint64_t steps = steps_of(each) * size_.pairs() + size_.steps_of_measures();
       if (left_out && each.name == "ftree" && !why_no_tree_.empty()) {
         candidate.refused = why_no_tree_;
       } else if (left_out && (!each.knows_shape || each.name == "ftree")) {
@@ -340,6 +344,11 @@ class Auto final : public Engine {
         }
       }
       candidates_.push_back(std::move(candidate));
+    }
+
+    [[nodiscard]] unsigned steps_of(const CandidateEngine& each) const {
+      return each.name == "dfsssp" && wants_almost_minimal(lids_, request_) ? kAlmostMinimalSteps
+                                                                            : each.steps;
     }
 
     /// Among `tables_`. Where there is no choice nothing is measured.

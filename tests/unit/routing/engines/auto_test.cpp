@@ -224,6 +224,32 @@ TEST(Auto, WithoutABudgetTakesTheFirstThatDoesNotRefuse) {
   EXPECT_THAT(tables.notes, Contains("auto: nue: not asked: it would exceed the budget"));
 }
 
+const EngineCandidate& candidate_of(const RoutingTables& tables, const std::string& engine) {
+  return *std::ranges::find(tables.candidates, engine, &EngineCandidate::engine);
+}
+
+TEST(Auto, CountsWhatLeadingPathsApartTakes) {
+  const Generated g = generated("slim-fly:q=5", 2);
+  const auto least_budget = [&](NonMinimal ways) {
+    std::uint32_t least = 1, most = 2000;  // ms; with the most it is asked
+    while (least < most) {
+      const std::uint32_t budget = (least + most) / 2;
+      const RoutingTables tables =
+          compute("auto",
+                  g.fabric,
+                  g.lids,
+                  {.options = {.non_minimal = ways, .auto_budget_ms = budget}, .max_vls = 8});
+      const bool asked = candidate_of(tables, "dfsssp").refused.empty();
+      (asked ? most : least) = asked ? budget : budget + 1;
+    }
+    return least;
+  };
+  const std::uint32_t shortest = least_budget(NonMinimal::Off);
+  ASSERT_LT(shortest, 1000u);
+  // 50 switches, 850 LIDs: 78 steps more for each pair, 100,000 to a millisecond.
+  EXPECT_GE(least_budget(NonMinimal::AlmostMinimal), shortest + 30);
+}
+
 TEST(Auto, KeepsWhatItWeighedOverAChange) {
   const Generated g = generated("irregular:switches=16,ports=16,links=4,hosts=2");
   const RoutingTables before = compute("auto", g.fabric, g.lids, {.max_vls = 8});
@@ -245,10 +271,6 @@ TEST(Auto, ATenthMoreIsWorthAChange) {
     EXPECT_FALSE(are_worth_a_change(g.fabric, g.lids, dor, updn, goal));
     EXPECT_FALSE(are_worth_a_change(g.fabric, g.lids, dor, dor, goal));
   }
-}
-
-const EngineCandidate& candidate_of(const RoutingTables& tables, const std::string& engine) {
-  return *std::ranges::find(tables.candidates, engine, &EngineCandidate::engine);
 }
 
 /// With `auto_vls` of one out of eight.

@@ -281,6 +281,35 @@ TEST(AlmostMinimalPaths, BeginAlikeWhereShortestPathsThatDifferDoNotFit) {
   EXPECT_GE(paths.mean, 1.5);
 }
 
+// A line of switches has one path for each pair; the cable that makes it a ring brings others.
+TEST(AlmostMinimalPaths, BeginWhereAFabricGetsThem) {
+  const Reshaped ring{"torus:dims=4,hosts=2"};
+  const auto [a, b] = ring.cables().front();
+  const Made line{Reshaped{ring}.without_cable(a, b)};
+  EXPECT_THAT(line.tables.notes, Not(Contains(HasSubstr(kNote))));
+  const Fabric whole = ring.build();
+  const PreviousRoutes previous{&line.fabric, &line.lids, &line.tables};
+  RoutingRequest request = apart();
+  request.in_force = &previous;
+  const RoutingTables grown = compute("dfsssp", whole, line.lids, request);
+  expect_sound(whole, line.lids, grown);
+  EXPECT_THAT(grown.notes, Contains(HasSubstr(kNote)));
+  EXPECT_GT(look_at(whole, line.lids, grown).mean, 1.5);
+}
+
+TEST(AlmostMinimalPaths, AreSaidToShareLinksAlsoAfterAChange) {
+  const Reshaped whole{"slim-fly:q=5"};
+  const Made first{whole, 2, 2};
+  const auto shares = Contains(HasSubstr("share links with lower ones"));
+  ASSERT_THAT(first.tables.notes, shares);
+  const auto [a, b] = whole.cables().front();
+  const PreviousRoutes previous{&first.fabric, &first.lids, &first.tables};
+  RoutingRequest request = apart(2);
+  request.in_force = &previous;
+  const Fabric lost = Reshaped{whole}.without_cable(a, b).build();
+  EXPECT_THAT(compute("dfsssp", lost, first.lids, request).notes, shares);
+}
+
 TEST(AlmostMinimalPaths, BeginAndEndWithTheOption) {
   const Reshaped shape{"slim-fly:q=5"};
   const Made made{shape};
