@@ -123,7 +123,7 @@ class SitesUnderBoth : public ::testing::TestWithParam<ComparedSite> {
           seen = site_.dump(ibsim);
           return wanted(seen);
         },
-        10s);
+        60s);  // one look takes a second, and more on a busy machine
     EXPECT_EQ(smd.terminate(), 0) << smd.err();
     return seen;
   }
