@@ -19,4 +19,8 @@ inline constexpr Picos kSecond = 1'000'000'000'000;
 
 [[nodiscard]] constexpr Picos to_picos(Duration time) { return time.count() * kNano; }
 
+[[nodiscard]] constexpr double to_micros(Picos time) {
+  return static_cast<double>(time) / double{kMicro};
+}
+
 }  // namespace smd::sim

@@ -27,8 +27,6 @@ constexpr std::array kWords{Word{"link-down", Kind::Link, false},
                             Word{"host-down", Kind::Host, false},
                             Word{"host-up", Kind::Host, true}};
 
-double micros(Picos time) { return static_cast<double>(time) / double(kMicro); }
-
 class Planner {
  public:
   Planner(const FabricSpec& spec, Picos earliest, const std::string& file)
@@ -54,14 +52,14 @@ class Planner {
     if (text.at < earliest_) {
       return complain(text,
                       fmt::format("a fault at {} us comes before the warm-up is over, at {} us",
-                                  micros(text.at),
-                                  micros(earliest_)));
+                                  to_micros(text.at),
+                                  to_micros(earliest_)));
     }
     if (text.at < last_) {
       return complain(text,
                       fmt::format("a fault at {} us goes back: the one before it is at {} us",
-                                  micros(text.at),
-                                  micros(last_)));
+                                  to_micros(text.at),
+                                  to_micros(last_)));
     }
     last_ = text.at;
     const Word& word = *std::ranges::find(kWords, text.what, &Word::text);
@@ -84,10 +82,11 @@ class Planner {
       if (word.up) out_.absent.push_back(place);
     }
     if (state->up == word.up) {
-      return complain(
-          text,
-          fmt::format(
-              "{} is {} already at {} us", text.where, word.up ? "up" : "down", micros(text.at)));
+      return complain(text,
+                      fmt::format("{} is {} already at {} us",
+                                  text.where,
+                                  word.up ? "up" : "down",
+                                  to_micros(text.at)));
     }
     state->up = word.up;
     out_.faults.push_back({text.at, place, word.up, fmt::format("{} {}", text.what, text.where)});

@@ -11,8 +11,6 @@ using Json = nlohmann::ordered_json;
 
 double nanos(double picos) { return picos / double(kNano); }
 
-double micros(Picos picos) { return static_cast<double>(picos) / double(kMicro); }
-
 Json to_json(const LatencyFigures& figures) {
   return {{"mean_ns", nanos(figures.mean)},
           {"p50_ns", nanos(static_cast<double>(figures.p50))},
@@ -49,9 +47,9 @@ std::string print_discards(const DiscardCounts& counts) {
 Json to_json(const ChangeResult& change) {
   Json out;
   out["what"] = change.what;
-  out["at_us"] = micros(change.at);
-  out["noticed_us"] = change.noticed == kNever ? Json() : Json(micros(change.noticed));
-  out["taken_in_us"] = change.taken_in == kNever ? Json() : Json(micros(change.taken_in));
+  out["at_us"] = to_micros(change.at);
+  out["noticed_us"] = change.noticed == kNever ? Json() : Json(to_micros(change.noticed));
+  out["taken_in_us"] = change.taken_in == kNever ? Json() : Json(to_micros(change.taken_in));
   out["cycles"] = change.cycles;
   out["smps"] = change.smps;
   out["phases"] = change.phases;
@@ -62,8 +60,8 @@ Json to_json(const ChangeResult& change) {
 Json to_json(const Period& period) {
   Json out;
   out["when"] = print_period(period.kind);
-  out["begin_us"] = micros(period.begin);
-  out["end_us"] = micros(period.end);
+  out["begin_us"] = to_micros(period.begin);
+  out["end_us"] = to_micros(period.end);
   out["generated"] = period.generated;
   out["delivered"] = period.delivered;
   out["accepted_load"] = period.accepted_load;
@@ -117,13 +115,13 @@ std::string print_changes(const PointResult& point) {
   if (!point.failure.empty()) return fmt::format("  not run: {}\n", point.failure);
   std::string out;
   for (const ChangeResult& change : point.changes) {
-    out += fmt::format("  {:.3f} us: {}, ", micros(change.at), change.what);
+    out += fmt::format("  {:.3f} us: {}, ", to_micros(change.at), change.what);
     if (change.taken_in == kNever) {
       out += "not taken in\n";
       continue;
     }
     out += fmt::format("taken in after {:.3f} us, {} SMPs, {} phases{}\n",
-                       micros(change.taken_in - change.at),
+                       to_micros(change.taken_in - change.at),
                        change.smps,
                        change.phases,
                        change.certified ? ", certified" : "");
@@ -132,8 +130,8 @@ std::string print_changes(const PointResult& point) {
     out += fmt::format(
         "  {}, {:.3f} to {:.3f} us: accepted {:.4f}, latency {:.1f} ns, p99 {:.1f} ns, {}\n",
         print_period(period.kind),
-        micros(period.begin),
-        micros(period.end),
+        to_micros(period.begin),
+        to_micros(period.end),
         period.accepted_load,
         nanos(period.latency.mean),
         nanos(static_cast<double>(period.latency.p99)),
@@ -167,7 +165,7 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   }
   if (is_closed(scenario.scenario())) {
     out["complete"] = point.complete;
-    if (point.completed_at != kNever) out["completed_us"] = micros(point.completed_at);
+    if (point.completed_at != kNever) out["completed_us"] = to_micros(point.completed_at);
   }
   if (point.worms) {
     const WormRunFigures& worms = *point.worms;
@@ -188,8 +186,8 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   out["mean_hops"] = point.mean_hops;
   out["fairness"] = point.fairness;
   out["least_share"] = point.least_share;
-  out["most_blocked"] = {{"port", point.blocked_port}, {"us", micros(point.blocked)}};
-  out["simulated_us"] = micros(point.simulated);
+  out["most_blocked"] = {{"port", point.blocked_port}, {"us", to_micros(point.blocked)}};
+  out["simulated_us"] = to_micros(point.simulated);
   out["packets"] = {{"generated", stats.generated},
                     {"copied", stats.replicated},
                     {"delivered", stats.delivered},
@@ -295,8 +293,8 @@ std::string print_periods_csv(const ScenarioResult& result) {
                          p.load,
                          p.seed,
                          print_period(s.kind),
-                         micros(s.begin),
-                         micros(s.end),
+                         to_micros(s.begin),
+                         to_micros(s.end),
                          s.generated,
                          s.delivered,
                          s.accepted_load,
@@ -324,8 +322,8 @@ std::string print_series_csv(const ScenarioResult& result) {
       out += fmt::format("{},{},{:.3f},{:.3f},{},{},{},{},{:.3f},{:.3f},{},{},{}\n",
                          p.load,
                          p.seed,
-                         micros(i.begin),
-                         micros(i.end),
+                         to_micros(i.begin),
+                         to_micros(i.end),
                          i.generated,
                          i.injected,
                          i.delivered,
@@ -357,9 +355,9 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
                          p.stats.generated + p.stats.replicated,
                          p.stats.discards());
       out += p.completed_at != kNever
-                 ? fmt::format("all done after {:.3f} us", micros(p.completed_at))
-             : p.complete ? fmt::format("all done after {:.3f} us", micros(p.simulated))
-                          : fmt::format("not done after {:.3f} us", micros(p.simulated));
+                 ? fmt::format("all done after {:.3f} us", to_micros(p.completed_at))
+             : p.complete ? fmt::format("all done after {:.3f} us", to_micros(p.simulated))
+                          : fmt::format("not done after {:.3f} us", to_micros(p.simulated));
     } else {
       out += fmt::format(
           "load {:.3f} seed {}: {}, accepted {:.4f}, latency {:.1f} ns (+- {:.1f}), p99 {:.1f} ns, "
@@ -378,7 +376,7 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
     if (p.managed) out += print_changes(p);
     if (!p.steady.deadlock.empty()) {
       out += fmt::format("deadlock, found after {:.3f} us: {}\n",
-                         micros(p.steady.deadlock_at),
+                         to_micros(p.steady.deadlock_at),
                          print_deadlock(scenario.spec(), p.steady.deadlock));
     }
     for (std::size_t i = 0; i < kDiscards; ++i) {

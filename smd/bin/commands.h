@@ -3,12 +3,22 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "smd/base/program.h"
+#include "smd/base/progress.h"
 #include "smd/config/config.h"
 
 namespace smd::bin {
+
+/// As print_faults(), once the display is gone.
+[[nodiscard]] inline int report_faults(std::optional<progress::Display>& display,
+                                       const Faults& faults) {
+  display.reset();
+  return print_faults(faults);
+}
 
 // `smd run`: the daemon on an adapter, or on a simulated fabric in real time.
 

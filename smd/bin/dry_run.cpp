@@ -74,11 +74,6 @@ std::string print_one_sends(const TreeQuality& quality) {
       quality.mean_channels());
 }
 
-int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
-  display.reset();
-  return print_faults(faults);
-}
-
 }  // namespace
 
 int dry_run(const Config& config, const DryRunOptions& options) {

@@ -18,11 +18,6 @@ namespace {
 /// Tables of the largest subnet that a switch can be told of, line by line.
 constexpr std::size_t kMaxDump = std::size_t{16} << 30;
 
-int report_faults(std::optional<progress::Display>& display, const Faults& faults) {
-  display.reset();
-  return print_faults(faults);
-}
-
 template <class Parse>
 auto read_dump(const std::string& file, Parse parse) -> decltype(parse("", file)) {
   progress::begin(file);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kChangesKept = 100;
 
 /// The first sweep after trouble where periodic sweeps are off.
-constexpr Duration kFirstRetry = std::chrono::seconds(10);
+constexpr Duration kRetryWithoutSweeps = std::chrono::seconds(10);
 
 /// The reason of those that come at intervals.
 constexpr const char* kSweep = "sweep";
@@ -528,7 +528,7 @@ void SubnetManager::sweep_for_stranger(std::string reason) {
 
 /// The time between two sweeps; also the first wait after trouble, for which "never" is no answer.
 Duration SubnetManager::sweep_pause() const {
-  return settings_.sweep_interval == Duration{0} ? kFirstRetry : settings_.sweep_interval;
+  return settings_.sweep_interval == Duration{0} ? kRetryWithoutSweeps : settings_.sweep_interval;
 }
 
 void SubnetManager::arm_sweep() {
