@@ -128,7 +128,10 @@ std::string print_text(const NetworkReport& of) {
                       parts.switch_ports,
                       parts.free_ports,
                       per_host(parts, parts.switch_ports));
-  text += fmt::format("  hosts      {} with {} cables\n", parts.hosts, parts.host_ports);
+  text += parts.systems.most > 1
+              ? fmt::format(
+                    "  hosts      {}, {} cables\n", print_hosts(parts.systems), parts.host_ports)
+              : fmt::format("  hosts      {} with {} cables\n", parts.hosts, parts.host_ports);
   for (const LinkClass& each : parts.classes) {
     std::string lengths;
     for (const auto& [metres, count] : each.by_metres) {

@@ -186,6 +186,8 @@ Result<NetworkParts> count_parts(const FabricSpec& spec,
   }
   out.classes.push_back({.name = "hosts"});
   for (std::string& name : classes.names) out.classes.push_back({.name = std::move(name)});
+  out.systems = count_hosts(group_adapters(spec));
+  out.hosts = out.systems.hosts;
   const RackPlan racks(spec, floor);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const NodeSpec& node = spec.nodes[n];
@@ -194,7 +196,7 @@ Result<NetworkParts> count_parts(const FabricSpec& spec,
       ++out.switches[node.num_ports()];
       out.switch_ports += node.num_ports();
     } else {
-      ++out.hosts;
+      out.hosts += node.type == NodeType::Router;
     }
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       const std::uint32_t peer = node.ports[p].peer_node;

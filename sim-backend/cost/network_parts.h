@@ -14,6 +14,7 @@
 
 #include "sim-backend/adaptive/shape.h"
 #include "sim-backend/topology/fabric_spec.h"
+#include "smd/fabric/hosts.h"
 
 namespace smd::sim {
 
@@ -42,7 +43,8 @@ struct NetworkParts {
   std::string title;
   std::string shape;                           // in words
   std::optional<Shape> grid;                   // of a whole flattened butterfly or dragonfly
-  std::uint64_t hosts = 0;                     // adapters
+  HostCounts systems;                          // hosts, and adapters of one; routers are none
+  std::uint64_t hosts = 0;                     // and routers
   std::uint64_t host_ports = 0;                // cabled ones
   std::map<unsigned, std::uint64_t> switches;  // by ports
   std::uint64_t switch_ports = 0, free_ports = 0;

@@ -46,6 +46,26 @@ std::unique_ptr<CollectiveWorkload> make_collective(const CollectiveOptions& opt
   return std::make_unique<InNetworkAllReduce>(options, ranks, adders);
 }
 
+/// One in each rail, of ranks by host number; who is on a rail alone has done at once.
+std::unique_ptr<CollectiveWorkload> make_in_rails(const CollectiveOptions& options,
+                                                  const std::vector<Lid>& lids,
+                                                  const HostPorts& ports) {
+  std::vector<std::unique_ptr<CollectiveWorkload>> all;
+  for (std::uint32_t rail = 0; rail < ports.rails; ++rail) {
+    std::vector<HostNum> hosts;
+    std::vector<Lid> own;
+    for (HostNum host = 0; host < lids.size(); ++host) {
+      if (ports.rail[host] != rail) continue;
+      hosts.push_back(host);
+      own.push_back(lids[host]);
+    }
+    CollectiveOptions in_rail = options;
+    if (hosts.size() == 1) in_rail.kind = CollectiveKind::AllToAll;  // which is nothing to send
+    all.push_back(make_collective(in_rail, CollectiveRanks(std::move(hosts), std::move(own)), {}));
+  }
+  return std::make_unique<RailCollective>(std::move(all), ports.rail);
+}
+
 std::vector<std::vector<GroupTarget>> targets_of(const std::vector<ProgrammedGroup>* groups,
                                                  HostNum hosts) {
   if (groups == nullptr || groups->empty()) return {};
@@ -91,7 +111,12 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
       for (const HostNum host : group.members) lids.push_back(net.host_lid(host));
       ranks = CollectiveRanks(group.members, std::move(lids));
     }
-    collective_ = make_collective(options, ranks, input.adders);
+    const HostPorts& ports = input.pattern.ports;
+    if (!ports.host.empty() && !ports.are_apart()) {
+      for (const HostNum host : ranks.hosts) ranks.host_of.push_back(ports.host[host]);
+    }
+    collective_ = input.pattern.among_rails ? make_in_rails(options, ranks.lids, ports)
+                                            : make_collective(options, ranks, input.adders);
     net.set_workload(collective_.get());
   } else {
     const PatternRow* row = find_pattern(spec.pattern);
@@ -110,7 +135,9 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
                          .multicast_share = spec.multicast_share,
                          .send_to = std::move(input.send_to),
                          .seed = input.seed},
-        Destinations(row->build(input.pattern).value(), row->includes_self),
+        Destinations(build_pattern(*row, input.pattern).value(),
+                     row->includes_self,
+                     input.pattern.ports.host),
         byte_times_of(net),
         std::move(input.path_sl));
     net.set_workload(synthetic_.get());

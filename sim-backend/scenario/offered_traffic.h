@@ -15,7 +15,7 @@ struct TrafficInput {
   double load = 0;
   std::uint64_t seed = 1;
   unsigned mtu = 4096;
-  PatternInput pattern;                // of the hosts of the net
+  PatternInput pattern;                // of the hosts of the net; its rails, of collectives too
   std::uint32_t lids = 1;              // of each host, that messages are spread over
   bool by_host_number = false;         // hosts have no LIDs
   SyntheticTraffic::PathSl path_sl{};  // where SLs are those of paths

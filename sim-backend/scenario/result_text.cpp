@@ -217,6 +217,11 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
                    {"hosts", scenario.fabric().host_lids.size()},
                    {"engine", scenario.fabric().routing.engine},
                    {"vls", s.program.vls}};
+  const HostPorts ports = scenario.pattern_input(1).ports;
+  if (!ports.host.empty()) {
+    out["fabric"]["systems"] = ports.hosts;
+    out["fabric"]["rails"] = ports.rails;
+  }
   if (const WormScenario* worms = scenario.worms()) {
     const std::optional<bool> can_deadlock = worms->can_deadlock();
     if (s.worm.algorithm.empty()) {

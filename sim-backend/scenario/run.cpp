@@ -150,6 +150,10 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
   }
+  if (const std::string why = out.find_rails(); !why.empty()) {
+    const int line = s.line_of("traffic.among");
+    return fault(s.file, line > 0 ? line : s.fabric_line, why);
+  }
   if (const std::string why = check_queues(s.packet, out.fabric_.host_lids.size()); !why.empty()) {
     const int line = std::max(s.line_of("adapter.queues"), s.line_of("adapter.hashed_queues"));
     return fault(s.file, line > 0 ? line : s.fabric_line, why);
@@ -189,7 +193,7 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
                              hosts,
                              hosts - 1));
   }
-  const auto mix = find_pattern(s.traffic.pattern)->build(out.pattern_input(1));
+  const auto mix = build_pattern(*find_pattern(s.traffic.pattern), out.pattern_input(1));
   if (!mix) {
     return fault(s.file,
                  s.traffic_line,
@@ -271,6 +275,35 @@ std::string PreparedScenario::find_adders() {
       *most);
 }
 
+/// Which hosts are ports of one host with several adapters, and their rails; why traffic as it is
+/// asked for cannot be, or nothing.
+std::string PreparedScenario::find_rails() {
+  const bool all_apart = std::ranges::all_of(spec_.nodes, [](const NodeSpec& node) {
+    return node.type == NodeType::Switch || node.system_guid == node.guid;
+  });
+  const bool among_rails = scenario_.traffic.among_rails;
+  if (all_apart && !among_rails) return {};
+  HostPorts ports = group_ports(spec_);
+  // Of worms an adapter is one host, whatever ports it has.
+  if (ports.host.size() != fabric_.host_lids.size()) return {};
+  if (ports.hosts < 2) {
+    return fmt::format("all {} adapters are of one host, which needs no network between them",
+                       ports.host.size());
+  }
+  if (!among_rails) {
+    if (!ports.are_apart()) ports_ = std::move(ports);
+    return {};
+  }
+  std::vector<std::uint32_t> on_rail(ports.rails, 0);
+  for (const std::uint32_t rail : ports.rail) ++on_rail[rail];
+  if (std::ranges::max(on_rail) < 2) {
+    return fmt::format("traffic.among = \"rail\": each of the {} rails has one adapter alone",
+                       ports.rails);
+  }
+  ports_ = std::move(ports);
+  return {};
+}
+
 /// Groups by leaf, and who is near whom: breadth-first over the switches.
 void PreparedScenario::find_neighbours() {
   std::map<std::uint32_t, std::vector<HostNum>> by_leaf;
@@ -318,7 +351,9 @@ PatternInput PreparedScenario::pattern_input(std::uint64_t seed) const {
           .switches_per_group = t.switches_per_group,
           .share = t.share,
           .targets = t.targets,
-          .seed = seed};
+          .seed = seed,
+          .ports = ports_,
+          .among_rails = t.among_rails};
 }
 
 void sum_up(const PacketNet& net,

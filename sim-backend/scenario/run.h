@@ -86,6 +86,7 @@ class PreparedScenario {
 
  private:
   void find_neighbours();
+  [[nodiscard]] std::string find_rails();
   [[nodiscard]] std::string check_split() const;
   [[nodiscard]] std::string find_routes();
   [[nodiscard]] std::string find_worm_routes();
@@ -105,6 +106,7 @@ class PreparedScenario {
   InNetworkAllReduce::Tree adders_;
   std::vector<std::vector<HostNum>> groups_;
   std::vector<std::vector<HostNum>> near_;
+  HostPorts ports_;  // empty where every host has one adapter and rails are not asked for
 };
 
 }  // namespace smd::sim

@@ -232,7 +232,7 @@ class Reader {
                                                                 "routes.algorithm",
                                                                 "traffic.destinations",
                                                                 "traffic.load_unit"};
-    static constexpr std::array<std::string_view, 14> kPacketKeys{"fabric.engine",
+    static constexpr std::array<std::string_view, 15> kPacketKeys{"fabric.engine",
                                                                   "fabric.vls",
                                                                   "fabric.mtu",
                                                                   "fabric.lifetimes",
@@ -241,6 +241,7 @@ class Reader {
                                                                   "fabric.path_sets",
                                                                   "fabric.orientation",
                                                                   "fabric.multicast_trees",
+                                                                  "traffic.among",
                                                                   "traffic.segment",
                                                                   "traffic.combine_ns",
                                                                   "traffic.combine_radix",
@@ -396,6 +397,16 @@ class Reader {
     if (kinds > 1) {
       complain(std::max(line("traffic.collective"), line("traffic.trace")),
                "traffic is a pattern, a collective or a trace: one of them");
+    }
+    if (!out_.traffic.among_rails) return;
+    const auto& kind = out_.traffic.collective;
+    if (line("traffic.trace") > 0) {
+      complain(line("traffic.among"),
+               "traffic.among is of patterns and collectives: a trace says who sends to whom");
+    } else if (kind && (needs_group(*kind) || !out_.groups.empty())) {
+      complain(
+          line("traffic.among"),
+          "traffic.among = \"rail\" is of collectives without a [[group]]; leave one of them out");
     }
   }
 

@@ -47,6 +47,7 @@ struct TrafficSpec {
   std::uint32_t radius = 3;
   std::vector<std::uint32_t> dims;
   std::uint32_t switches_per_group = 0;
+  bool among_rails = false;                  // each rail has the pattern or collective to itself
   std::optional<CollectiveKind> collective;  // instead of a pattern
   std::uint64_t bytes = 65536;
   std::uint64_t segment = 0;         // of some collectives: bytes passed on at a time; 0: all

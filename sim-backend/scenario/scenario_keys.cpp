@@ -509,6 +509,10 @@ Keys traffic_keys() {
       option_section<Scenario>("traffic", [](auto& s) -> auto& { return s.traffic.arrivals; });
   return {
       traffic("pattern", &TrafficSpec::pattern, pattern()).means("who sends to whom"),
+      traffic("among", &TrafficSpec::among_rails, choice<bool>({{"all", false}, {"rail", true}}))
+          .means(
+              "of hosts with several adapters: all of them; or rail by rail, the adapters of one "
+              "number among each other"),
       traffic("load", &TrafficSpec::loads, loads())
           .means("share of the hosts' links, headers included"),
       row("traffic", "load_unit", R"("share" or "flits/ns/switch")", set_load_unit)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim-backend/topology/limits.h"
+#include "smd/base/check.h"
 
 namespace smd::sim {
 namespace {
@@ -62,24 +63,29 @@ std::uint32_t Drawing::add_switch(std::string description, unsigned ports) {
 }
 
 std::uint32_t Drawing::add_host(unsigned ports) {
-  const std::uint32_t node = add_node(
-      spec_, NodeType::Ca, fmt::format("host-{:05}", hosts_++), Guid{next_host_guid_}, ports);
+  std::string name = fmt::format("host-{:05}", hosts_);
+  if (adapters_ > 1) name += fmt::format(" mlx5_{}", begun_);
+  const Guid guid{next_host_guid_};
+  if (begun_ == 0) system_guid_ = guid;
+  const std::uint32_t node = add_node(spec_, NodeType::Ca, std::move(name), guid, ports);
   next_host_guid_ += ports + 1;  // the node's own and one per port
+  spec_.nodes[node].system_guid = system_guid_;
   spec_.nodes[node].device_id = kHostDevice;
   if (first_host_ == kNoNode) first_host_ = node;
+  if (++begun_ == adapters_) {
+    ++hosts_;
+    begun_ = 0;
+  }
   return node;
 }
 
 std::vector<std::uint32_t> Drawing::add_adapters(unsigned count) {
+  SMD_CHECK(begun_ == 0, "a host gets all its adapters before the next one");
+  const std::uint32_t others = std::exchange(adapters_, count);
   std::vector<std::uint32_t> out;
-  const std::string host = fmt::format("host-{:05}", hosts_);
-  for (unsigned i = 0; i < count; ++i) {
-    out.push_back(add_host());
-    NodeSpec& adapter = spec_.nodes[out.back()];
-    adapter.description = fmt::format("{} mlx5_{}", host, i);
-    adapter.system_guid = spec_.nodes[out.front()].guid;
-  }
-  hosts_ -= count - 1;
+  for (unsigned i = 0; i < count; ++i) out.push_back(add_host());
+  if (count == 1) spec_.nodes[out.front()].description += " mlx5_0";
+  adapters_ = others;
   return out;
 }
 

@@ -34,18 +34,21 @@ struct Size {
 
 class Drawing {
  public:
-  explicit Drawing(const Arguments& arguments) : width_(arguments.width), speed_(arguments.speed) {}
+  explicit Drawing(const Arguments& arguments)
+      : width_(arguments.width), speed_(arguments.speed), adapters_(arguments.adapters) {}
 
   std::uint32_t add_switch(std::string description, unsigned ports);
+
+  /// The next adapter, a node of its own. Where hosts have several, they follow each other, share
+  /// the system GUID of the first, and are called "host-00003 mlx5_0", "host-00003 mlx5_1".
   std::uint32_t add_host(unsigned ports = 1);
 
-  /// A host with so many adapters of one port each: nodes of their own with one system GUID, called
-  /// "host-00003 mlx5_1".
+  /// All adapters of a host that has so many, whatever the others have.
   std::vector<std::uint32_t> add_adapters(unsigned count);
 
   void cable(std::uint32_t a, unsigned port_a, std::uint32_t b, unsigned port_b);
 
-  /// A new host with one port, on that port of a switch.
+  /// The next adapter with one port, on that port of a switch.
   void hang_host(std::uint32_t sw, unsigned port);
 
   /// The manager sits on the first host, or on port 0 of the first switch when there is no host.
@@ -56,8 +59,11 @@ class Drawing {
   FabricSpec spec_;
   LinkWidth width_;
   LinkSpeed speed_;
+  std::uint32_t adapters_;
   std::uint32_t switches_ = 0;
   std::uint32_t hosts_ = 0;
+  std::uint32_t begun_ = 0;  // adapters that the host has which is not complete
+  Guid system_guid_;         // its
   std::uint64_t next_host_guid_ = 0x0001000000000000u;
   std::uint32_t first_host_ = kNoNode;
 };

@@ -105,6 +105,15 @@ std::string take_pair(const Generator& generator,
   return is_rate ? take_rate(name, value, arguments) : take(*key, value, arguments);
 }
 
+/// Hosts with several adapters: as many more ports of a switch.
+void give_adapters(const Generator& generator, Arguments& arguments) {
+  arguments.adapters = arguments.number(kAdaptersKey.name);
+  if (arguments.adapters == 1 || generator.hosts_key.empty()) return;
+  std::vector<std::uint32_t> numbers = arguments.list(generator.hosts_key);
+  numbers.front() *= arguments.adapters;  // 65535 · 254 at most
+  arguments.set_number(generator.hosts_key, std::move(numbers));
+}
+
 std::string range_text(const Key& key) {
   switch (key.kind) {
     case KeyKind::Word:
@@ -175,6 +184,9 @@ Parsed<Network> generate(std::string_view call) {
     }
   }
   if (!faults.empty()) return tl::unexpected<Faults>(std::move(faults));
+  if (std::ranges::find(generator->keys, kAdaptersKey.name, &Key::name) != generator->keys.end()) {
+    give_adapters(*generator, arguments);
+  }
   Result<FabricSpec> spec = generator->draw(arguments);
   if (!spec) return fault(where, 0, spec.error().context);
   spec->title = where;

@@ -65,6 +65,7 @@ class Arguments {
 
   LinkWidth width = LinkWidth::X4;
   LinkSpeed speed = LinkSpeed::Edr;
+  std::uint32_t adapters = 1;  // of each host that is drawn
 
  private:
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> numbers_;
@@ -76,6 +77,9 @@ struct Generator {
   std::string_view meaning;
   std::span<const Key> keys;
   Result<FabricSpec> (*draw)(const Arguments&);
+  /// The key whose first number is the hosts of a switch: `draw` reads it as adapters, `adapters`
+  /// times as many. Empty: `adapters` is no key of this generator, or it does that itself.
+  std::string_view hosts_key = {};
   std::string_view width = "4x";  // defaults of the keys that all generators have
   std::string_view speed = "EDR";
 };
@@ -93,6 +97,11 @@ struct Generator {
 inline constexpr Key kBeyondKey =
     number_key("beyond", "0", 0, 1)
         .means("1: no subnet, of any size; for smsim run with routes.rule alone");
+
+/// Of generators that hang hosts on one switch each.
+inline constexpr Key kAdaptersKey =
+    number_key("adapters", "1", 1, 254)
+        .means("adapters of a host, of one port each, on the next ports of its switch");
 
 /// `NAME` or `NAME:key=value,…`. Every fault of the call is reported, not just the first.
 [[nodiscard]] Parsed<Network> generate(std::string_view call);

@@ -77,6 +77,28 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
   return builder.build(Epoch{1});
 }
 
+HostAdapters group_adapters(const FabricSpec& spec) {
+  std::vector<SystemNode> nodes;
+  nodes.reserve(spec.nodes.size());
+  for (const NodeSpec& node : spec.nodes) {
+    nodes.push_back(
+        {.type = node.type, .system = node.system_guid, .description = node.description});
+  }
+  return group_adapters(nodes);
+}
+
+HostPorts group_ports(const FabricSpec& spec) {
+  std::vector<AdapterPort> ports;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (spec.nodes[n].type == NodeType::Switch) continue;
+    for (unsigned p = 1; p <= spec.nodes[n].num_ports(); ++p) {
+      if (spec.nodes[n].ports[p].peer_node == kNoNode) continue;
+      ports.push_back({n, PortNum{static_cast<std::uint8_t>(p)}});
+    }
+  }
+  return group_ports(group_adapters(spec), ports);
+}
+
 Result<LidMap> read_lids(const FabricSpec& spec, const Fabric& snapshot) {
   LidMap map = make_lid_map(snapshot);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {

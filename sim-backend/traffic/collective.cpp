@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -59,6 +60,7 @@ CollectiveRanks::CollectiveRanks(std::vector<Lid> all) : lids(std::move(all)) {
 
 Collective::Collective(const CollectiveOptions& options, const CollectiveRanks& places)
     : options_(options), places_(places), ranks_(places.hosts.size()) {
+  if (options_.kind == CollectiveKind::AllToAll) find_hosts();
   for (std::uint32_t host = 0; host < ranks_.size(); ++host) {
     Rank& rank = ranks_[host];
     rank.received.assign(options_.kind == CollectiveKind::AllToAll ? ranks_.size() : expected(host),
@@ -66,6 +68,7 @@ Collective::Collective(const CollectiveOptions& options, const CollectiveRanks& 
     switch (options_.kind) {
       case CollectiveKind::AllToAll:
         rank.allowed = messages_of(host);
+        if (rank.allowed == 0) rank.done_at = options_.start;
         break;
       case CollectiveKind::RingAllReduce:
         rank.allowed = std::min(1u, messages_of(host));
@@ -80,6 +83,33 @@ Collective::Collective(const CollectiveOptions& options, const CollectiveRanks& 
   }
 }
 
+void Collective::find_hosts() {
+  if (places_.host_of.empty()) return;
+  std::map<std::uint32_t, std::size_t> numbers;  // hosts, ascending
+  for (const std::uint32_t host : places_.host_of) numbers.emplace(host, 0);
+  std::size_t hosts = 0;
+  for (auto& [host, number] : numbers) number = hosts++;
+  of_host_.resize(hosts);
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    std::vector<std::uint32_t>& own = of_host_[numbers.at(places_.host_of[rank])];
+    in_host_.push_back({numbers.at(places_.host_of[rank]), own.size()});
+    own.push_back(rank);
+  }
+  // Twice round, so that a host's others follow it without a gap.
+  before_.push_back(0);
+  for (std::size_t i = 0; i < 2 * hosts; ++i)
+    before_.push_back(before_.back() + of_host_[i % hosts].size());
+}
+
+std::uint32_t Collective::find_other(std::uint32_t rank, std::uint32_t message) const {
+  const InHost& own = in_host_[rank];
+  const std::uint64_t at = before_[own.host + 1] + message;
+  const auto host =
+      static_cast<std::size_t>(std::ranges::upper_bound(before_, at) - before_.begin()) - 1;
+  const std::vector<std::uint32_t>& ranks = of_host_[host % of_host_.size()];
+  return ranks[(own.place + at - before_[host]) % ranks.size()];
+}
+
 std::uint32_t Collective::children(std::uint32_t host) const {
   const auto n = static_cast<std::uint32_t>(ranks_.size());
   return (2 * host + 1 < n ? 1u : 0u) + (2 * host + 2 < n ? 1u : 0u);
@@ -89,7 +119,9 @@ std::uint32_t Collective::messages_of(std::uint32_t host) const {
   const auto n = static_cast<std::uint32_t>(ranks_.size());
   switch (options_.kind) {
     case CollectiveKind::AllToAll:
-      return n - 1;
+      return n - (of_host_.empty()
+                      ? 1
+                      : static_cast<std::uint32_t>(of_host_[in_host_[host].host].size()));
     case CollectiveKind::RingAllReduce:
       return 2 * (n - 1);
     case CollectiveKind::TreeAllReduce:
@@ -132,7 +164,7 @@ std::uint32_t Collective::target(std::uint32_t host, std::uint32_t message) cons
   const auto n = static_cast<std::uint32_t>(ranks_.size());
   switch (options_.kind) {
     case CollectiveKind::AllToAll:
-      return (host + 1 + message) % n;
+      return of_host_.empty() ? (host + 1 + message) % n : find_other(host, message);
     case CollectiveKind::RingAllReduce:
       return (host + 1) % n;
     case CollectiveKind::TreeAllReduce:
@@ -205,6 +237,18 @@ void Collective::on_message(DataNet& net, std::uint32_t host, Picos now) {
       break;
   }
   if (rank.sent < rank.allowed) net.wake(places_.hosts[host], now);
+}
+
+Picos RailCollective::finished() const {
+  Picos last = 0;
+  for (const auto& each : in_rail_) last = std::max(last, each->finished());
+  return last;
+}
+
+std::uint64_t RailCollective::messages() const {
+  std::uint64_t sum = 0;
+  for (const auto& each : in_rail_) sum += each->messages();
+  return sum;
 }
 
 }  // namespace smd::sim

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace smd::sim {
 class SwitchPortHandler;
 
 enum class CollectiveKind : std::uint8_t {
-  AllToAll,            // host i sends its k-th message to host i + k
+  AllToAll,            // host i sends its k-th message to host i + k; between hosts with several
+                       // ranks to each of host i + 1, then of i + 2, and so on
   RingAllReduce,       // 2 (n - 1) steps of an n-th of the data to the next host
   TreeAllReduce,       // up a binary tree to host 0, and down again, the whole data each time
   BinomialBroadcast,   // segmented.h
@@ -59,7 +61,8 @@ struct CollectiveRanks {
 
   std::vector<HostNum> hosts;
   std::vector<Lid> lids;
-  std::vector<std::uint32_t> ranks;  // by host
+  std::vector<std::uint32_t> ranks;    // by host
+  std::vector<std::uint32_t> host_of;  // by rank: equal ones are of one host; empty: all differ
 };
 
 class CollectiveWorkload : public Workload {
@@ -79,7 +82,8 @@ class CollectiveWorkload : public Workload {
   [[nodiscard]] bool splits() const override { return true; }
 };
 
-/// Those of a message to one host each.
+/// Those of a message to one host each. Of all-to-all what ranks of one host have for each other is
+/// not sent; of the others it is, as ranks come after each other by number alone.
 class Collective final : public CollectiveWorkload {
  public:
   Collective(const CollectiveOptions& options, const CollectiveRanks& ranks);
@@ -105,6 +109,16 @@ class Collective final : public CollectiveWorkload {
     Picos done_at = kNever;               // it has everything
   };
 
+  struct InHost {
+    std::size_t host, place;
+  };
+
+  void find_hosts();
+
+  /// Host by host after the rank's own, in each from its own place on: where hosts have as many
+  /// ranks, every step is a shift of hosts and of their ranks.
+  [[nodiscard]] std::uint32_t find_other(std::uint32_t rank, std::uint32_t message) const;
+
   // By rank.
   [[nodiscard]] std::uint32_t messages_of(std::uint32_t rank) const;
   [[nodiscard]] std::uint64_t message_bytes() const;
@@ -116,6 +130,42 @@ class Collective final : public CollectiveWorkload {
   CollectiveOptions options_;
   CollectiveRanks places_;
   std::vector<Rank> ranks_;
+
+  // Of all-to-all between hosts with several ranks: by host, and by rank.
+  std::vector<std::vector<std::uint32_t>> of_host_;
+  std::vector<InHost> in_host_;
+  std::vector<std::uint64_t> before_;  // ranks of hosts below that number, twice round
+};
+
+/// Several at the same time, each of hosts of its own: one in each rail.
+class RailCollective final : public CollectiveWorkload {
+ public:
+  /// `rail`: by host, which of them it takes part in.
+  RailCollective(std::vector<std::unique_ptr<CollectiveWorkload>> in_rail,
+                 std::vector<std::uint32_t> rail)
+      : in_rail_(std::move(in_rail)), rail_(std::move(rail)) {}
+
+  Picos first(HostNum host) override { return of(host).first(host); }
+
+  Picos emit(DataNet& net, HostNum host, Picos now) override {
+    return of(host).emit(net, host, now);
+  }
+
+  void on_delivered(DataNet& net, const Delivery& arrival) override {
+    of(arrival.destination).on_delivered(net, arrival);
+  }
+
+  [[nodiscard]] Picos finished() const override;
+
+  [[nodiscard]] Picos done_at(HostNum host) const override { return of(host).done_at(host); }
+
+  [[nodiscard]] std::uint64_t messages() const override;
+
+ private:
+  [[nodiscard]] CollectiveWorkload& of(HostNum host) const { return *in_rail_[rail_[host]]; }
+
+  std::vector<std::unique_ptr<CollectiveWorkload>> in_rail_;
+  std::vector<std::uint32_t> rail_;
 };
 
 }  // namespace smd::sim

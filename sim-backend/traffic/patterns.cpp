@@ -167,6 +167,62 @@ Result<PatternMix> combined(const PatternInput& in) {
   return mix;
 }
 
+/// The hosts of a rail, by numbers of their own.
+class RailHosts {
+ public:
+  RailHosts(const PatternInput& in, std::uint32_t rail) : number_(in.hosts, kNone) {
+    for (HostNum host = 0; host < in.hosts; ++host) {
+      if (in.ports.rail[host] != rail) continue;
+      number_[host] = static_cast<HostNum>(hosts_.size());
+      hosts_.push_back(host);
+    }
+  }
+
+  /// What a pattern of theirs may ask for.
+  [[nodiscard]] PatternInput input(const PatternInput& in) const {
+    PatternInput out{.hosts = static_cast<HostNum>(hosts_.size()),
+                     .dims = in.dims,
+                     .switches_per_group = in.switches_per_group,
+                     .share = in.share,
+                     .targets = in.targets,
+                     .seed = in.seed};
+    for (const std::vector<HostNum>& group : in.groups) {
+      std::vector<HostNum> own = numbers_of(group);
+      if (!own.empty()) out.groups.push_back(std::move(own));
+    }
+    if (in.near.empty()) return out;
+    for (const HostNum host : hosts_) out.near.push_back(numbers_of(in.near[host]));
+    return out;
+  }
+
+  /// Requires: `of_all` is about all hosts.
+  void add(const TrafficPattern& own, TrafficPattern& of_all) const {
+    const auto before = static_cast<std::uint32_t>(of_all.sets.size());
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (own.target[i] != TrafficPattern::kSilent)
+        of_all.target[hosts_[i]] = before + own.target[i];
+    }
+    for (const std::vector<HostNum>& set : own.sets) {
+      std::vector<HostNum>& out = of_all.sets.emplace_back();
+      for (const HostNum number : set) out.push_back(hosts_[number]);
+    }
+  }
+
+ private:
+  static constexpr HostNum kNone = 0xffffffff;
+
+  [[nodiscard]] std::vector<HostNum> numbers_of(const std::vector<HostNum>& hosts) const {
+    std::vector<HostNum> out;
+    for (const HostNum host : hosts) {
+      if (number_[host] != kNone) out.push_back(number_[host]);
+    }
+    return out;
+  }
+
+  std::vector<HostNum> number_;  // of all hosts; kNone of those on other rails
+  std::vector<HostNum> hosts_;   // by number
+};
+
 constexpr std::array kPatterns{
     PatternRow{"uniform", "any other host", uniform},
     PatternRow{"uniform-self", "any host, oneself included", uniform, true},
@@ -195,11 +251,45 @@ const PatternRow* find_pattern(std::string_view name) {
   return found == kPatterns.end() ? nullptr : &*found;
 }
 
-Destinations::Destinations(PatternMix mix, bool includes_self)
-    : mix_(std::move(mix)), includes_self_(includes_self) {
+Result<PatternMix> build_pattern(const PatternRow& row, const PatternInput& in) {
+  if (!in.among_rails || in.ports.rails <= 1) return row.build(in);
+  PatternMix all;
+  for (std::uint32_t rail = 0; rail < in.ports.rails; ++rail) {
+    const RailHosts rail_hosts(in, rail);
+    auto own = row.build(rail_hosts.input(in));
+    if (!own) return own;
+    if (all.empty()) {
+      for (const PatternShare& share : *own) {
+        all.push_back({share.weight, {}});
+        all.back().pattern.target.assign(in.hosts, TrafficPattern::kSilent);
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) rail_hosts.add((*own)[i].pattern, all[i].pattern);
+  }
+  return all;
+}
+
+Destinations::Destinations(PatternMix mix, bool includes_self, std::vector<std::uint32_t> host_of)
+    : mix_(std::move(mix)), includes_self_(includes_self), host_of_(std::move(host_of)) {
   double sum = 0;
   for (PatternShare& share : mix_) share.weight = sum += share.weight;
   for (PatternShare& share : mix_) share.weight /= sum;
+  if (host_of_.empty()) return;
+  for (const PatternShare& share : mix_) {
+    std::vector<std::uint32_t>& only = only_host_.emplace_back();
+    for (const std::vector<HostNum>& set : share.pattern.sets) {
+      only.push_back(set.empty() ? kMany : host_of_[set.front()]);
+      for (const HostNum host : set) {
+        if (host_of_[host] != only.back()) only.back() = kMany;
+      }
+    }
+  }
+}
+
+bool Destinations::is_alone(HostNum source, const PatternShare& share, std::uint32_t set) const {
+  if (includes_self_ || only_host_.empty()) return false;
+  const auto at = static_cast<std::size_t>(&share - mix_.data());
+  return only_host_[at][set] == host_of_[source];
 }
 
 HostNum Destinations::draw(HostNum source, Rng& rng) const {
@@ -210,19 +300,20 @@ HostNum Destinations::draw(HostNum source, Rng& rng) const {
   }
   const std::uint32_t target = share->pattern.target[source];
   if (target == TrafficPattern::kSilent) return TrafficPattern::kSilent;
+  if (is_alone(source, *share, target)) return TrafficPattern::kSilent;
   const std::vector<HostNum>& set = share->pattern.sets[target];
   if (set.size() == 1) {
     return set[0] == source && !includes_self_ ? TrafficPattern::kSilent : set[0];
   }
   HostNum to = set[rng.below(set.size())];
-  while (to == source && !includes_self_) to = set[rng.below(set.size())];
+  while (!includes_self_ && is_own(source, to)) to = set[rng.below(set.size())];
   return to;
 }
 
 bool Destinations::sends(HostNum source) const {
   return std::ranges::any_of(mix_, [&](const PatternShare& share) {
     const std::uint32_t target = share.pattern.target[source];
-    if (target == TrafficPattern::kSilent) return false;
+    if (target == TrafficPattern::kSilent || is_alone(source, share, target)) return false;
     const std::vector<HostNum>& set = share.pattern.sets[target];
     return set.size() > 1 || (set.size() == 1 && (set[0] != source || includes_self_));
   });

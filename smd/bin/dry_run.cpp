@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "smd/report/dump.h"
 #include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/verify/load_bound.h"
+#include "smd/routing/verify/patterns.h"
 
 namespace smd::bin {
 namespace {
@@ -74,6 +76,16 @@ std::string print_one_sends(const TreeQuality& quality) {
       quality.mean_channels());
 }
 
+/// Of uniform traffic among the adapters of each rail, in shares of their full rate; nothing where
+/// no host has several.
+std::optional<double> measure_rails(const ActiveSubnet& up) {
+  const Fabric& fabric = up.fabric();
+  const std::vector<PortIdx> hosts = find_hosts(fabric, up.lids);
+  const HostPorts ports = group_ports(fabric, hosts);
+  if (ports.are_apart()) return std::nullopt;
+  return measure_pattern(fabric, up.lids, up.routing->lft, hosts, rail_pattern(ports)).throughput;
+}
+
 }  // namespace
 
 int dry_run(const Config& config, const DryRunOptions& options) {
@@ -100,6 +112,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
 
   CycleReport first = world.bring_up();
   std::optional<TreeQuality> one_sends;
+  std::optional<double> in_rails;
   if (first.routed && !first.error && world.in_force() != nullptr) {
     progress::begin("bound");
     const ActiveSubnet& up = *world.in_force();
@@ -111,9 +124,11 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     // Who sends data is known once descriptions were read.
     first.load = first.measures->load;
     first.counts.no_data = count_no_data(up.fabric());
+    first.counts.hosts = count_hosts(up.fabric());
     const GroupsOfAll groups = measure_groups_of_all(up, settings.multicast_trees);
     first.group_of_all = groups.all_send;
     one_sends = groups.one_sends;
+    in_rails = measure_rails(up);
   }
   if (watched) {
     progress::begin("oracle");
@@ -127,11 +142,16 @@ int dry_run(const Config& config, const DryRunOptions& options) {
       world.in_force() == nullptr ? std::string() : describe_shape(world.in_force()->fabric());
   json["shape"] = shape;
   if (one_sends) json["multicast_one_sender"] = tree_json(*one_sends);
+  if (in_rails) json["traffic"]["uniform_rail"] = std::round(*in_rails * 1000) / 1000;
   const bool has_congestion = congestion.enabled() && !first.error;
   if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
     fmt::print("{}", print_bring_up(first, shape));
     if (one_sends) fmt::print("{}", print_one_sends(*one_sends));
+    if (in_rails) {
+      fmt::print("uniform among the adapters of each rail: {:.1f} % of full rate\n",
+                 100 * *in_rails);
+    }
     if (has_congestion) fmt::print("{}", print_congestion(congestion, world.congestion_cost()));
   }
   CycleReport last = first;

@@ -39,6 +39,8 @@ std::vector<NamedLoad> measure_patterns(const VerifyInput& input,
   patterns.emplace_back(
       "next-switch",
       group_pattern(groups, next_group(static_cast<std::uint32_t>(groups.size())), count));
+  if (const HostPorts ports = group_ports(fabric, hosts); !ports.are_apart())
+    patterns.emplace_back("uniform-rail", rail_pattern(ports));
   std::vector<NamedLoad> out;
   for (const auto& [name, pattern] : patterns)
     out.push_back({name, measure_pattern(fabric, input.lids, input.routing.lft, hosts, pattern)});
@@ -94,7 +96,8 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
                  .cas = fabric.node_count() - fabric.switch_count(),
                  .links = fabric.link_count(),
                  .lids = 0,
-                 .no_data = count_no_data(fabric)},
+                 .no_data = count_no_data(fabric),
+                 .hosts = count_hosts(fabric)},
       .shape = describe_shape(fabric),
       .routes =
           check_routes(fabric,
@@ -137,11 +140,12 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
 std::string print_verify(const VerifyReport& report) {
   const RouteReport& routes = report.routes;
   const std::uint64_t arriving = routes.pairs - routes.unreachable - routes.loops;
-  std::string out = fmt::format("{} switches, {}, {} links, {} LIDs\n",
-                                report.counts.switches,
-                                print_adapters(report.counts.cas, report.counts.no_data),
-                                report.counts.links,
-                                report.counts.lids);
+  std::string out =
+      fmt::format("{} switches, {}, {} links, {} LIDs\n",
+                  report.counts.switches,
+                  print_adapters(report.counts.cas, report.counts.no_data, report.counts.hosts),
+                  report.counts.links,
+                  report.counts.lids);
   out += fmt::format("  fabric       {}\n", printable(report.shape));
   out +=
       fmt::format("  routes       {} pairs: {} unreachable, {} in loops, {} without a cable path\n",

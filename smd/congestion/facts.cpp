@@ -45,6 +45,7 @@ unsigned link_mbps(const Fabric& fabric, PortIdx port) {
 Facts read_facts(const Fabric& fabric, const FactsRequest& request) {
   Facts facts;
   facts.switches = fabric.switch_count();
+  facts.systems = count_hosts(fabric);
   IndexVector<SwitchIdx, unsigned> served(fabric.switch_count(), 0);
   std::set<unsigned> rates;
   unsigned mtu = 0;

@@ -11,12 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "smd/fabric/fabric.h"
+#include "smd/fabric/hosts.h"
 
 namespace smd::cc {
 
 struct Facts {
   std::size_t hosts = 0;  // cabled ports of adapters
+  HostCounts systems;     // whose they are
   std::size_t switches = 0;
   bool is_tree = false;
   unsigned radix = 2;

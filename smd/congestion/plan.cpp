@@ -294,8 +294,11 @@ std::optional<CaTarget> ca_target(const Plan& plan,
 std::vector<std::string> print_plan(const Plan& plan) {
   const Facts& facts = plan.facts;
   std::vector<std::string> lines;
-  lines.push_back(
-      fmt::format("{} hosts, {} switches: {}", facts.hosts, facts.switches, facts.shape));
+  lines.push_back(fmt::format(
+      "{}, {} switches: {}",
+      facts.systems.most > 1 ? print_hosts(facts.systems) : fmt::format("{} hosts", facts.hosts),
+      facts.switches,
+      facts.shape));
   lines.push_back(fmt::format("radix {}, stages {}, longest path {} switches, MTU {}{}",
                               facts.radix,
                               facts.stages,

@@ -463,11 +463,13 @@ void Daemon::on_phase(Phase phase) {
 }
 
 void Daemon::on_cycle(const CycleReport& cycle) {
-  notify_.status(cycle.error ? "failed: " + cycle.error->context
-                             : fmt::format("{} switches, {}, engine {}",
-                                           cycle.counts.switches,
-                                           print_adapters(cycle.counts.cas, cycle.counts.no_data),
-                                           cycle.engine));
+  notify_.status(
+      cycle.error
+          ? "failed: " + cycle.error->context
+          : fmt::format("{} switches, {}, engine {}",
+                        cycle.counts.switches,
+                        print_adapters(cycle.counts.cas, cycle.counts.no_data, cycle.counts.hosts),
+                        cycle.engine));
   if (!cycle.error) notify_.ready();
   if (!options_.once) return;
   if (options_.config.sm.dump_dir.empty()) return finish_once(cycle);

@@ -74,4 +74,134 @@ Delta diff_fabrics(const Fabric& before, const Fabric& now) {
   return delta;
 }
 
+namespace {
+
+class UnresponsiveParts {
+ public:
+  UnresponsiveParts(const Fabric& now, const Fabric& before)
+      : now_(now), before_(before), lost_(before.node_count(), 0) {}
+
+  std::optional<Fabric> find() {
+    for (const NodeIdx node : before_.switch_node)
+      lost_[node] = !now_.find_node(before_.node_guid[node]);
+    keep_joined();
+    keep_links();
+    if (kept_.empty() && links_.empty()) return std::nullopt;
+    out_ = now_;
+    NodeByGuid by_guid = *now_.node_by_guid;
+    for (const NodeIdx node : kept_) append(node, by_guid);
+    out_.node_by_guid = std::move(by_guid);
+    if (out_.site_nodes) out_.demand = list_demand(out_);  // else switches count as all do
+    for (const PortIdx port : links_) join(port);
+    return std::move(out_);
+  }
+
+ private:
+  /// The port of a living switch that a link of `before` ended in and that nothing was found at,
+  /// though it carries data; kNone: none.
+  PortIdx open_end(PortIdx port) const {
+    const NodeIdx node = before_.node_of[port];
+    const std::optional<NodeIdx> here = now_.find_node(before_.node_guid[node]);
+    if (!here || !now_.is_switch(*here)) return kNone<PortIdx>;
+    const PortNum number = before_.number_of(port);
+    if (number.value() > now_.num_ports(*here)) return kNone<PortIdx>;
+    const PortIdx end = now_.port_of(*here, number);
+    const bool open =
+        now_.peer[end] == kNone<PortIdx> && now_.port_info[end].state() == PortState::Active;
+    return open ? end : kNone<PortIdx>;
+  }
+
+  bool is_between_switches(PortIdx port) const {
+    const PortIdx peer = before_.peer[port];
+    return peer != kNone<PortIdx> && peer != port && before_.is_switch(before_.node_of[peer]) &&
+           before_.node_of[peer] != before_.node_of[port];
+  }
+
+  // Of the lost ones those that a chain of links joins to a living switch, in node order.
+  void keep_joined() {
+    for (const NodeIdx node : before_.switch_node) {
+      if (lost_[node] && (now_.switch_count() == 0 || reaches_the_living(node)))
+        kept_.push_back(node);
+    }
+    for (const NodeIdx node : kept_) lost_[node] = kKept;
+    for (std::size_t at = 0; at < kept_.size(); ++at) {
+      for (const PortIdx port : before_.external_ports(kept_[at])) {
+        if (!is_between_switches(port)) continue;
+        const NodeIdx peer = before_.node_of[before_.peer[port]];
+        if (lost_[peer] != 1) continue;
+        lost_[peer] = kKept;
+        kept_.push_back(peer);
+      }
+    }
+    std::ranges::sort(kept_);
+  }
+
+  bool reaches_the_living(NodeIdx node) const {
+    for (const PortIdx port : before_.external_ports(node)) {
+      if (is_between_switches(port) && open_end(before_.peer[port]) != kNone<PortIdx>) return true;
+    }
+    return false;
+  }
+
+  void keep_links() {
+    for (const NodeIdx node : before_.switch_node) {
+      for (const PortIdx port : before_.external_ports(node)) {
+        if (is_between_switches(port) && port < before_.peer[port] && is_open(port) &&
+            is_open(before_.peer[port]))
+          links_.push_back(port);
+      }
+    }
+  }
+
+  bool is_open(PortIdx port) const {
+    return lost_[before_.node_of[port]] == kKept || open_end(port) != kNone<PortIdx>;
+  }
+
+  void append(NodeIdx node, NodeByGuid& by_guid) {
+    const NodeIdx here = out_.node_guid.push_back(before_.node_guid[node]);
+    const SwitchIdx sw = out_.switch_node.push_back(here);
+    out_.switch_info.push_back(before_.switch_info[before_.switch_of[node]]);
+    out_.switch_of.push_back(sw);
+    out_.node_info.push_back(before_.node_info[node]);
+    out_.description.push_back(before_.description[node]);
+    by_guid.emplace(before_.node_guid[node], here);
+    for (const PortIdx port : before_.ports_of(node)) {
+      out_.peer.push_back(kNone<PortIdx>);
+      out_.node_of.push_back(here);
+      out_.port_guid.push_back(before_.port_guid[port]);
+      out_.port_info.push_back(before_.port_info[port]);
+    }
+    out_.first_port.push_back(static_cast<std::uint32_t>(out_.port_count()));
+  }
+
+  PortIdx in_out(PortIdx port) const {
+    return out_.port_of(*out_.find_node(before_.node_guid[before_.node_of[port]]),
+                        before_.number_of(port));
+  }
+
+  void join(PortIdx port) {
+    const PortIdx one = in_out(port);
+    const PortIdx other = in_out(before_.peer[port]);
+    out_.peer[one] = other;
+    out_.peer[other] = one;
+    for (const PortIdx end : {one, other})
+      out_.port_info[end].port_state = static_cast<std::uint8_t>(PortState::Active);
+  }
+
+  static constexpr char kKept = 2;
+
+  const Fabric& now_;
+  const Fabric& before_;
+  IndexVector<NodeIdx, char> lost_;  // 1: not in `now_`; kKept: of these, to be appended
+  std::vector<NodeIdx> kept_;
+  std::vector<PortIdx> links_;  // by one end, in `before_`
+  Fabric out_;
+};
+
+}  // namespace
+
+std::optional<Fabric> with_unresponsive(const Fabric& now, const Fabric& before) {
+  return UnresponsiveParts{now, before}.find();
+}
+
 }  // namespace smd

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "smd/base/check.h"
 #include "smd/base/text.h"
+#include "smd/fabric/hosts.h"
 #include "smd/mad/tables.h"
 #include "smd/mad/vendor.h"
 
@@ -176,6 +180,43 @@ std::string check_manager(const Fabric& f) {
   return "";
 }
 
+/// An adapter none of whose ports sends data, by what the operator says.
+bool is_excepted(const Fabric& fabric, NodeIdx node) {
+  bool sends = fabric.demand.empty() || fabric.num_ports(node) == 0;
+  for (const PortIdx port : fabric.external_ports(node))
+    sends = sends || fabric.demand_of(port) != 0;
+  return !sends;
+}
+
+/// 1 of "host-00003 mlx5_1": the number that the last of several words ends with.
+std::optional<std::uint32_t> device_number(std::string_view description) {
+  const std::size_t space = description.rfind(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  const std::string_view word = description.substr(space + 1);
+  const std::size_t letters = word.find_last_not_of("0123456789");
+  if (letters == std::string_view::npos || letters + 1 == word.size()) return std::nullopt;
+  std::uint32_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data() + letters + 1, end, number);
+  return stop == end && error == std::errc{} ? std::optional(number) : std::nullopt;
+}
+
+/// Of the adapters of one host, in node order.
+void number_devices(std::span<const SystemNode> nodes,
+                    const std::vector<std::uint32_t>& of_host,
+                    std::vector<std::uint32_t>& device) {
+  std::vector<std::uint32_t> called;
+  for (const std::uint32_t node : of_host) {
+    if (const auto number = device_number(nodes[node].description)) called.push_back(*number);
+  }
+  std::vector<std::uint32_t> sorted = called;
+  std::ranges::sort(sorted);
+  const bool all_differ =
+      called.size() == of_host.size() && std::ranges::adjacent_find(sorted) == sorted.end();
+  for (std::uint32_t i = 0; i < of_host.size(); ++i)
+    device[of_host[i]] = all_differ ? called[i] : i;
+}
+
 std::string check_demand(const Fabric& f) {
   return f.demand == list_demand(f) ? "" : "demand is not what nodes and rules say";
 }
@@ -249,10 +290,7 @@ AdapterCounts count_no_data(const Fabric& fabric) {
     } else if (is_aggregation_node(fabric, node)) {
       ++counts.aggregation_nodes;
     } else {
-      bool sends = fabric.demand.empty() || fabric.num_ports(node) == 0;
-      for (const PortIdx port : fabric.external_ports(node))
-        sends = sends || fabric.demand_of(port) != 0;
-      counts.excepted += !sends;
+      counts.excepted += is_excepted(fabric, node);
     }
   }
   return counts;
@@ -269,6 +307,109 @@ std::string print_adapters(std::size_t adapters, const AdapterCounts& no_data) {
   add(no_data.routers, "router", "routers");
   add(no_data.excepted, "without data", "without data");
   return text;
+}
+
+HostAdapters group_adapters(std::span<const SystemNode> nodes) {
+  std::unordered_set<Guid> with_switch;
+  for (const SystemNode& node : nodes) {
+    if (node.type == NodeType::Switch) with_switch.insert(node.system);
+  }
+  HostAdapters out{.host = std::vector<std::uint32_t>(nodes.size(), kNoHost),
+                   .device = std::vector<std::uint32_t>(nodes.size(), 0),
+                   .adapters = {}};
+  std::vector<std::vector<std::uint32_t>> of_host;
+  std::unordered_map<Guid, std::uint32_t> host_of;  // look-ups only
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+    const SystemNode& node = nodes[n];
+    if (node.type != NodeType::Ca || !node.is_host) continue;
+    auto host = static_cast<std::uint32_t>(of_host.size());
+    if (node.system != Guid{} && !with_switch.contains(node.system))
+      host = host_of.try_emplace(node.system, host).first->second;
+    if (host == of_host.size()) of_host.emplace_back();
+    of_host[host].push_back(n);
+    out.host[n] = host;
+  }
+  for (const std::vector<std::uint32_t>& each : of_host) {
+    out.adapters.push_back(static_cast<std::uint32_t>(each.size()));
+    number_devices(nodes, each, out.device);
+  }
+  return out;
+}
+
+HostAdapters group_adapters(const Fabric& fabric) {
+  std::vector<SystemNode> nodes;
+  nodes.reserve(fabric.node_count());
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    const NodeInfo& info = fabric.node_info[node];
+    const bool is_switch = fabric.is_switch(node);
+    nodes.push_back(
+        {.type = is_switch                 ? NodeType::Switch
+                 : is_router(fabric, node) ? NodeType::Router
+                                           : NodeType::Ca,
+         .is_host = !is_switch && !is_aggregation_node(fabric, node) && !is_excepted(fabric, node),
+         .system = info.system_guid,
+         .description = fabric.description[node]});
+  }
+  return group_adapters(nodes);
+}
+
+HostCounts count_hosts(const HostAdapters& adapters) {
+  HostCounts counts{.hosts = adapters.adapters.size()};
+  if (counts.hosts == 0) return counts;
+  const auto [least, most] = std::ranges::minmax(adapters.adapters);
+  counts.least = least;
+  counts.most = most;
+  return counts;
+}
+
+HostCounts count_hosts(const Fabric& fabric) { return count_hosts(group_adapters(fabric)); }
+
+std::string print_hosts(const HostCounts& counts) {
+  std::string text = fmt::format("{} host{}", counts.hosts, counts.hosts == 1 ? "" : "s");
+  if (counts.most <= 1) return text;
+  if (counts.least < counts.most)
+    return text + fmt::format(" with {} to {} adapters", counts.least, counts.most);
+  return text + fmt::format(" with {} adapters{}", counts.most, counts.hosts == 1 ? "" : " each");
+}
+
+std::string print_adapters(std::size_t adapters,
+                           const AdapterCounts& no_data,
+                           const HostCounts& hosts) {
+  const std::string text = print_adapters(adapters, no_data);
+  return hosts.most > 1 ? fmt::format("{} ({})", text, print_hosts(hosts)) : text;
+}
+
+HostPorts group_ports(const HostAdapters& adapters, std::span<const AdapterPort> ports) {
+  HostPorts out;
+  std::vector<std::uint32_t> number(adapters.adapters.size(), kNoHost);
+  std::vector<std::pair<std::uint32_t, std::uint8_t>> places;  // device and port
+  for (const AdapterPort& port : ports) {
+    const std::uint32_t host = adapters.host[port.node];
+    places.emplace_back(adapters.device[port.node], port.port.value());
+    if (host == kNoHost || adapters.adapters[host] == 1) {
+      out.host.push_back(out.hosts++);
+      continue;
+    }
+    if (number[host] == kNoHost) number[host] = out.hosts++;
+    out.host.push_back(number[host]);
+  }
+  std::vector<std::pair<std::uint32_t, std::uint8_t>> rails = places;
+  std::ranges::sort(rails);
+  rails.erase(std::unique(rails.begin(), rails.end()), rails.end());
+  out.rails = static_cast<std::uint32_t>(rails.size());
+  for (const auto& place : places) {
+    const auto at = std::ranges::lower_bound(rails, place);
+    out.rail.push_back(static_cast<std::uint32_t>(at - rails.begin()));
+  }
+  return out;
+}
+
+HostPorts group_ports(const Fabric& fabric, std::span<const PortIdx> ports) {
+  std::vector<AdapterPort> places;
+  places.reserve(ports.size());
+  for (const PortIdx port : ports)
+    places.push_back({fabric.node_of[port].value(), fabric.number_of(port)});
+  return group_ports(group_adapters(fabric), places);
 }
 
 std::size_t Fabric::link_count() const {

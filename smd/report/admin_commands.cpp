@@ -280,6 +280,12 @@ nlohmann::json status(const AdminContext& context) {
   if (no_data.aggregation_nodes != 0) out["aggregation_nodes"] = no_data.aggregation_nodes;
   if (no_data.routers != 0) out["routers"] = no_data.routers;
   if (no_data.excepted != 0) out["without_data"] = no_data.excepted;
+  const HostCounts& hosts = last->counts.hosts;
+  if (hosts.most > 1) {
+    out["hosts"] = hosts.hosts;
+    out["least_adapters"] = hosts.least;
+    out["most_adapters"] = hosts.most;
+  }
   out["links"] = last->counts.links;
   out["lids"] = last->counts.lids;
   out["last_sweep"] = cycle_summary(*last, now_is);

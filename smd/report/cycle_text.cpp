@@ -169,6 +169,9 @@ OrderedJson to_json(const FabricCounts& counts) {
           {"aggregation_nodes", counts.no_data.aggregation_nodes},
           {"routers", counts.no_data.routers},
           {"without_data", counts.no_data.excepted},
+          {"hosts", counts.hosts.hosts},
+          {"least_adapters", counts.hosts.least},
+          {"most_adapters", counts.hosts.most},
           {"links", counts.links},
           {"lids", counts.lids}};
 }
@@ -359,12 +362,13 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
   PhaseCost total = cycle.discovery;
   for (const PhaseCost& part : {cycle.routing, cycle.configure, cycle.tables, cycle.activate})
     total += part;
-  std::string out = fmt::format("{} switches, {}, {} links, {} LIDs; engine {}\n",
-                                cycle.counts.switches,
-                                print_adapters(cycle.counts.cas, cycle.counts.no_data),
-                                cycle.counts.links,
-                                cycle.counts.lids,
-                                cycle.engine);
+  std::string out =
+      fmt::format("{} switches, {}, {} links, {} LIDs; engine {}\n",
+                  cycle.counts.switches,
+                  print_adapters(cycle.counts.cas, cycle.counts.no_data, cycle.counts.hosts),
+                  cycle.counts.links,
+                  cycle.counts.lids,
+                  cycle.engine);
   if (!shape.empty()) out += fmt::format("  fabric     {}\n", printable(shape));
   if (!cycle.engine_refused.empty())
     out += fmt::format(

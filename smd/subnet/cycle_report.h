@@ -10,6 +10,7 @@
 
 #include "smd/discovery/sweep_report.h"
 #include "smd/fabric/fabric.h"
+#include "smd/fabric/hosts.h"
 #include "smd/multicast/tree_quality.h"
 #include "smd/plan/transition.h"
 #include "smd/policy/lid_assignment.h"
@@ -31,6 +32,7 @@ struct FabricCounts {
   std::uint64_t links = 0;
   std::uint64_t lids = 0;
   AdapterCounts no_data = {};  // of `cas`
+  HostCounts hosts = {};       // that the others of them are of
 
   friend bool operator==(const FabricCounts&, const FabricCounts&) = default;
 };

@@ -31,6 +31,7 @@ Result<FabricSpec> draw_clos(const Arguments& arguments) {
 constexpr std::array kClosKeys{
     number_key("m", "3", 1, 254).means("middle switches"),
     number_key("n", "1", 0, 254).means("hosts per edge switch"),
+    kAdaptersKey,
     number_key("r", "4", 1, 254).means("edge switches"),
 };
 
@@ -41,6 +42,7 @@ const Generator kClos{
     .meaning = "folded three-stage Clos network; every edge switch meets every middle switch once",
     .keys = kClosKeys,
     .draw = draw_clos,
+    .hosts_key = "n",
 };
 
 }  // namespace smd::sim

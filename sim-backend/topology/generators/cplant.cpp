@@ -37,6 +37,7 @@ Result<FabricSpec> draw_cplant(const Arguments& arguments) {
 
 constexpr std::array kCplantKeys{
     number_key("hosts", "8", 0, 246).means("hosts per switch, on the ports from 9"),
+    kAdaptersKey,
 };
 
 }  // namespace
@@ -46,6 +47,7 @@ const Generator kCplant{
     .meaning = "the CPLANT machine: 50 switches in 7 groups",
     .keys = kCplantKeys,
     .draw = draw_cplant,
+    .hosts_key = "hosts",
 };
 
 }  // namespace smd::sim

@@ -217,6 +217,7 @@ constexpr Key kGlobalTrunk =
 constexpr std::array kDragonflyKeys{
     number_key("a", "4", 1, 254).means("routers per group, all joined to each other"),
     number_key("c", "2", 0, 254).means("hosts per router"),
+    kAdaptersKey,
     number_key("h", "2", 1, 254).means("global links per router"),
     number_key("groups", "0", 0, 49151)
         .means("groups, all joined to each other; 0 takes a·h/global-trunk + 1"),
@@ -233,6 +234,7 @@ constexpr std::array kPlusKeys{
     number_key("leaves", "4", 1, 253).means("leaves per group, each joined to all its spines"),
     number_key("spines", "4", 1, 253).means("spines per group"),
     number_key("hosts", "4", 0, 253).means("hosts per leaf"),
+    kAdaptersKey,
     number_key("global", "2", 1, 253).means("global links per spine"),
     number_key("groups", "0", 0, 49151)
         .means("groups, all joined to each other; 0 takes spines·global/global-trunk + 1"),
@@ -248,6 +250,7 @@ const Generator kDragonfly{
         "and global links in that port order",
     .keys = kDragonflyKeys,
     .draw = draw_dragonfly,
+    .hosts_key = "c",
 };
 
 const Generator kDragonflyPlus{
@@ -255,6 +258,7 @@ const Generator kDragonflyPlus{
     .meaning = "dragonfly+ (megafly): groups of leaves and spines, global links at spines",
     .keys = kPlusKeys,
     .draw = draw_plus,
+    .hosts_key = "hosts",
 };
 
 }  // namespace smd::sim

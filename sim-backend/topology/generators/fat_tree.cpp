@@ -5,6 +5,9 @@
 // generalised fat trees whose every level has at least as many cables up as hosts below, that
 // needs the fewest switches; of equals the one that the hosts fill exactly, then the one with the
 // fewest cables. What the hosts do not fill is left out from the end.
+//
+// Hosts with several adapters are whole on their leaves: hosts of the tree's definition are
+// adapters then, and a leaf has a multiple of what a host has.
 #include <fmt/core.h>
 
 #include <array>
@@ -34,11 +37,11 @@ TreeShape full_tree(std::uint32_t k, std::uint32_t levels) {
 /// hosts / (k/2) switches, the top at least hosts / k.
 class Search {
  public:
-  Search(std::uint32_t k, std::uint32_t levels, std::uint64_t hosts)
-      : k_(k), levels_(levels), hosts_(hosts) {}
+  Search(std::uint32_t k, std::uint32_t levels, std::uint64_t hosts, std::uint32_t adapters)
+      : k_(k), levels_(levels), hosts_(hosts), adapters_(adapters) {}
 
   std::optional<TreeShape> run() {
-    for (std::uint32_t m = k_ / 2; m >= 1; --m) {
+    for (std::uint32_t m = k_ / 2 / adapters_ * adapters_; m >= 1; m -= adapters_) {
       const std::uint64_t leaves = ceil_div(hosts_, m);
       if (best_ && leaves + least_above(1) > std::get<0>(*best_))
         break;  // fewer hosts: more leaves
@@ -118,6 +121,7 @@ class Search {
   std::uint32_t k_;
   std::uint32_t levels_;
   std::uint64_t hosts_;
+  std::uint32_t adapters_;
   TreeShape shape_;
   std::optional<Score> best_;
   std::optional<TreeShape> best_shape_;
@@ -130,18 +134,37 @@ Result<FabricSpec> draw_fat_tree(const Arguments& arguments) {
   if (k % 2 != 0)
     return fail(Errc::Invalid, fmt::format("k={} is odd: half of a switch goes up", k));
   TreeShape shape = full_tree(k, levels);
-  const std::uint64_t capacity = shape.hosts();
+  const std::uint32_t adapters = arguments.adapters;
+  const std::uint32_t on_leaf = shape.down[0];
+  if (adapters > on_leaf) {
+    return fail(Errc::Invalid,
+                fmt::format("adapters={} is too many: a leaf of k={} and levels={} has {} ports "
+                            "for hosts",
+                            adapters,
+                            k,
+                            levels,
+                            on_leaf));
+  }
+  const std::uint64_t capacity = shape.hosts() / on_leaf * (on_leaf / adapters);
   if (hosts > capacity) {
-    return fail(
-        Errc::Invalid,
-        fmt::format(
-            "hosts={} is too many: k={} and levels={} hold {}", hosts, k, levels, capacity));
+    const std::string each = adapters == 1 ? "" : fmt::format(" of {} adapters", adapters);
+    return fail(Errc::Invalid,
+                fmt::format("hosts={} is too many: k={} and levels={} hold {}{}",
+                            hosts,
+                            k,
+                            levels,
+                            capacity,
+                            each));
   }
   if (hosts == 0) hosts = capacity;
+  hosts *= adapters;  // as the tree counts them
   if (std::string why = check_size({.switches = hosts / k, .host_ports = hosts}); !why.empty()) {
     return fail(Errc::Invalid, std::move(why));
   }
-  if (hosts < capacity && levels > 1) shape = Search(k, levels, hosts).run().value_or(shape);
+  shape.down[0] = on_leaf / adapters * adapters;
+  if ((hosts < shape.hosts() || shape.down[0] < on_leaf) && levels > 1) {
+    shape = Search(k, levels, hosts, adapters).run().value_or(shape);
+  }
   if (std::string why = check_size(shape.size()); !why.empty()) {
     return fail(Errc::Invalid, std::move(why));
   }
@@ -156,6 +179,7 @@ constexpr std::array kOwnFatTreeKeys{
     number_key("hosts", "0", 0, 49151)
         .means("trims to so many hosts and the fewest switches that keep full bisection; 0 builds "
                "all"),
+    kAdaptersKey,
 };
 
 constexpr auto kFatTreeKeys = with_imperfect_keys(kOwnFatTreeKeys);

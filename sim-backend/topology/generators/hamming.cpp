@@ -57,6 +57,7 @@ Result<FabricSpec> draw_hamming(const Arguments& arguments) {
 constexpr std::array kHammingKeys{
     list_key("dims", "4.4", 2, 255).means("switches in each dimension"),
     number_key("hosts", "4", 0, 253).means("hosts per switch, on its first ports"),
+    kAdaptersKey,
     list_key("trunk", "1", 1, 253)
         .means("parallel links per pair, one number for all dimensions or one for each"),
     kBeyondKey,
@@ -93,6 +94,7 @@ const Generator kHamming{
     .meaning = "Hamming graph: flattened butterfly, HyperX",
     .keys = kHammingKeys,
     .draw = draw_hamming,
+    .hosts_key = "hosts",
 };
 
 }  // namespace smd::sim

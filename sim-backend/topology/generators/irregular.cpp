@@ -27,12 +27,15 @@ Result<FabricSpec> draw_irregular(const Arguments& arguments) {
   const std::uint32_t links = n == 1 ? 0 : arguments.number("links");
   const std::uint32_t hosts = arguments.number("hosts");
   if (links + hosts > ports) {
-    return fail(Errc::Invalid,
-                fmt::format("links={} and hosts={} need {} ports: ports={} is too few",
-                            links,
-                            hosts,
-                            links + hosts,
-                            ports));
+    return fail(
+        Errc::Invalid,
+        fmt::format(
+            "links={} and hosts={}{} need {} ports: ports={} is too few",
+            links,
+            hosts / arguments.adapters,
+            arguments.adapters == 1 ? "" : fmt::format(" of {} adapters", arguments.adapters),
+            links + hosts,
+            ports));
   }
   if (links >= n && n > 1) {
     return fail(
@@ -111,6 +114,7 @@ constexpr std::array kIrregularKeys{
     number_key("ports", "8", 1, 254).means("ports per switch"),
     number_key("links", "4", 1, 254).means("links of a switch to other switches, one per pair"),
     number_key("hosts", "4", 0, 254).means("hosts per switch, on its first ports"),
+    kAdaptersKey,
     kSeed,
 };
 
@@ -127,6 +131,7 @@ const Generator kIrregular{
     .meaning = "random connected network, at most one link per pair of switches",
     .keys = kIrregularKeys,
     .draw = draw_irregular,
+    .hosts_key = "hosts",
 };
 
 const Generator kIrregular4{

@@ -103,6 +103,7 @@ constexpr std::array kOwnPgftKeys{
     list_key("up", "1.4", 1, 254).means("parents of a node, of hosts first"),
     list_key("parallel", "1.1", 1, 254)
         .means("cables between a node and each parent, of hosts first"),
+    kAdaptersKey,
 };
 
 constexpr auto kPgftKeys = with_imperfect_keys(kOwnPgftKeys);
@@ -153,6 +154,7 @@ const Generator kPgft{
     .meaning = "parallel ports generalised fat tree, switches as large as their cables",
     .keys = kPgftKeys,
     .draw = draw_pgft,
+    .hosts_key = "down",
 };
 
 }  // namespace smd::sim

@@ -1,6 +1,6 @@
 // rails: two-level trees whose hosts have an adapter for each of several rails: adapter r of every
-// host of a unit hangs on leaf r of that unit. multi-plane: hosts with an adapter of several ports,
-// one in each of several trees, which nothing but cores joins.
+// host of a unit hangs on leaf r of that unit. multi-plane: hosts with a port in each of several
+// trees, which nothing but cores joins; of one adapter, or of several that share the planes evenly.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -50,7 +50,12 @@ Result<FabricSpec> draw_rails(const Arguments& arguments) {
 Result<FabricSpec> draw_planes(const Arguments& arguments) {
   const std::uint32_t count = arguments.number("planes"), leaves = arguments.number("leaves");
   const std::uint32_t spines = arguments.number("spines"), hosts = arguments.number("hosts");
-  const std::uint32_t cores = arguments.number("cores");
+  const std::uint32_t cores = arguments.number("cores"), adapters = arguments.adapters;
+  if (count % adapters != 0) {
+    return fail(
+        Errc::Invalid,
+        fmt::format("adapters={} do not share planes={} evenly: a divisor of it", adapters, count));
+  }
   const Size size{.switches = product({count, leaves + spines}) + cores,
                   .host_ports = product({count, leaves, hosts}),
                   .radix = std::max({std::uint64_t{hosts} + spines,
@@ -83,8 +88,13 @@ Result<FabricSpec> draw_planes(const Arguments& arguments) {
   }
   for (std::uint32_t l = 0; l < leaves; ++l) {
     for (std::uint32_t h = 0; h < hosts; ++h) {
-      const std::uint32_t host = drawing.add_host(count);
-      for (std::uint32_t p = 0; p < count; ++p) drawing.cable(p * each + l, h + 1, host, p + 1);
+      const std::uint32_t ports = count / adapters;
+      for (std::uint32_t p = 0; p < count; p += ports) {
+        const std::uint32_t adapter = drawing.add_host(ports);
+        for (std::uint32_t i = 0; i < ports; ++i) {
+          drawing.cable((p + i) * each + l, h + 1, adapter, i + 1);
+        }
+      }
     }
   }
   return std::move(drawing).finish();
@@ -105,6 +115,8 @@ constexpr std::array kPlaneKeys{
     number_key("hosts", "4", 0, 253).means("hosts per leaf, the same hosts in every plane"),
     number_key("cores", "1", 0, 253)
         .means("switches above the spines of all planes; 0: each plane is a subnet of its own"),
+    number_key(kAdaptersKey.name, "1", 1, 254)
+        .means("adapters of a host, which share the planes evenly: a port in each of theirs"),
 };
 
 }  // namespace
@@ -118,7 +130,7 @@ const Generator kRails{
 
 const Generator kMultiPlane{
     .name = "multi-plane",
-    .meaning = "several trees side by side; an adapter has a port in each",
+    .meaning = "several trees side by side; a host has a port in each",
     .keys = kPlaneKeys,
     .draw = draw_planes,
 };

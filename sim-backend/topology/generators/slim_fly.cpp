@@ -67,7 +67,17 @@ Result<FabricSpec> draw_slim_fly(const Arguments& arguments) {
   const auto degree = static_cast<std::uint32_t>(shape.within[0].size()) + q;
   // As many hosts as carry uniform traffic at full rate (Besta and Hoefler): half of the degree.
   const std::uint32_t asked = arguments.number("hosts");
-  const std::uint32_t hosts = asked == 0 ? (degree + 1) / 2 : asked;
+  const std::uint32_t full_rate = (degree + 1) / 2;
+  if (asked == 0 && arguments.adapters > full_rate) {
+    return fail(Errc::Invalid,
+                fmt::format("adapters={} is too many: q={} carries {} of a switch; hosts=1 or more "
+                            "for more",
+                            arguments.adapters,
+                            q,
+                            full_rate));
+  }
+  const std::uint32_t hosts =
+      asked == 0 ? full_rate / arguments.adapters * arguments.adapters : asked;
   const std::uint64_t switches = product({2, q, q});
   const Size size{.switches = switches,
                   .host_ports = product({switches, hosts}),
@@ -110,7 +120,9 @@ Result<FabricSpec> draw_slim_fly(const Arguments& arguments) {
 
 constexpr std::array kSlimFlyKeys{
     number_key("q", "5", 5, 251).means("a prime: 2·q² switches of about 1.5·q links"),
-    number_key("hosts", "0", 0, 253).means("hosts per switch; 0: half as many as links"),
+    number_key("hosts", "0", 0, 253)
+        .means("hosts per switch; 0: adapters for half as many as links"),
+    kAdaptersKey,
 };
 
 }  // namespace
@@ -120,6 +132,7 @@ const Generator kSlimFly{
     .meaning = "slim fly: diameter 2 on graphs of McKay, Miller and Siran",
     .keys = kSlimFlyKeys,
     .draw = draw_slim_fly,
+    .hosts_key = "hosts",
 };
 
 }  // namespace smd::sim

@@ -123,6 +123,7 @@ constexpr std::array kTorusKeys{
     list_key("dims", "8.8", 1, kMaxSide)
         .means("switches in each dimension; a side of 2 has one cable, not two"),
     hosts_key("1"),
+    kAdaptersKey,
     number_key("mesh", "0", 0, 1).means("1 leaves out the cables that close the rings"),
 };
 
@@ -130,11 +131,13 @@ constexpr std::array kExpressKeys{
     list_key("dims", "8.8", 4, kMaxSide)
         .means("switches in each dimension; a side of 4 has one express cable per pair"),
     hosts_key("8"),
+    kAdaptersKey,
 };
 
 constexpr std::array kHypercubeKeys{
     number_key("dim", "4", 1, 15).means("dimensions: 2^dim switches"),
     hosts_key("1"),
+    kAdaptersKey,
 };
 
 }  // namespace
@@ -144,6 +147,7 @@ const Generator kTorus{
     .meaning = "torus or mesh; dimension d leaves by ports 2d+1 (up) and 2d+2 (down)",
     .keys = kTorusKeys,
     .draw = draw_torus,
+    .hosts_key = "hosts",
 };
 
 const Generator kExpressTorus{
@@ -151,6 +155,7 @@ const Generator kExpressTorus{
     .meaning = "torus with further cables to the switches two away in each dimension",
     .keys = kExpressKeys,
     .draw = draw_express,
+    .hosts_key = "hosts",
 };
 
 const Generator kHypercube{
@@ -158,6 +163,7 @@ const Generator kHypercube{
     .meaning = "binary hypercube; dimension d leaves by port d+1",
     .keys = kHypercubeKeys,
     .draw = draw_hypercube,
+    .hosts_key = "hosts",
 };
 
 }  // namespace smd::sim

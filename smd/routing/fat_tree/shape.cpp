@@ -235,6 +235,11 @@ std::string count_of(std::size_t count, std::string_view one, std::string_view m
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+std::string count_above(const FatTreeShape& tree) {
+  return tree.systems.most > 1 ? count_of(tree.hosts_above, "adapter", "adapters")
+                               : count_of(tree.hosts_above, "host", "hosts");
+}
+
 void place_hosts(const Fabric& fabric, FatTreeShape& tree) {
   std::bitset<256> ports;
   for (const SwitchIdx sw : tree.level.indices()) {
@@ -249,6 +254,7 @@ void place_hosts(const Fabric& fabric, FatTreeShape& tree) {
       }
     }
   }
+  tree.systems = count_hosts(fabric);
   for (std::size_t port = 0; port < ports.size(); ++port) {
     tree.host_place[port] = static_cast<std::uint8_t>(tree.host_places);
     tree.host_places += ports[port];
@@ -317,8 +323,7 @@ std::string describe_tree(const FatTreeShape& tree) {
                                 : fmt::format(", trunks of {} to {}", narrowest, widest);
   }
   if (tree.missing() != 0) text += ", " + count_of(tree.missing(), "cable", "cables") + " missing";
-  if (tree.hosts_above != 0)
-    text += ", " + count_of(tree.hosts_above, "host", "hosts") + " above the leaves";
+  if (tree.hosts_above != 0) text += ", " + count_above(tree) + " above the leaves";
   if (tree.level_links != 0)
     text += ", " + count_of(tree.level_links, "cable", "cables") + " within a level";
   return text;
@@ -334,9 +339,13 @@ std::string print_fat_tree(const FatTreeShape& tree) {
   std::string text = "fat tree of ";
   for (std::size_t at = 0; at < tree.levels.size(); ++at)
     text += fmt::format("{}{}", at == 0 ? "" : " + ", tree.levels[at].switches);
-  text += fmt::format(" switches, {} hosts", tree.hosts);
+  text += " switches, " +
+          (tree.systems.most > 1 ? print_hosts(tree.systems) : fmt::format("{} hosts", tree.hosts));
   if (tree.missing() != 0) text += fmt::format(", {} cables missing", tree.missing());
-  if (tree.hosts_above != 0) text += fmt::format(", {} hosts above the leaves", tree.hosts_above);
+  if (tree.hosts_above != 0) {
+    text += fmt::format(
+        ", {} {} above the leaves", tree.hosts_above, tree.systems.most > 1 ? "adapters" : "hosts");
+  }
   if (tree.level_links != 0) text += fmt::format(", {} cables within a level", tree.level_links);
   return text;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "smd/base/result.h"
+#include "smd/fabric/hosts.h"
 #include "smd/routing/graph/switch_graph.h"
 
 namespace smd {
@@ -66,8 +67,9 @@ struct FatTreeShape {
   std::array<std::uint8_t, 256> host_place{};
   std::uint32_t host_places = 0;
 
-  std::uint64_t hosts = 0;
+  std::uint64_t hosts = 0;        // ports of adapters
   std::uint64_t hosts_above = 0;  // cabled to switches that are no leaves
+  HostCounts systems;             // hosts, where some have several adapters
   std::size_t level_links = 0;    // between switches of one level
 
   [[nodiscard]] std::size_t missing() const {

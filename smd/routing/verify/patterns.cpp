@@ -143,6 +143,14 @@ TrafficPattern uniform_pattern(HostNum hosts) {
   return pattern;
 }
 
+TrafficPattern rail_pattern(const HostPorts& ports) {
+  TrafficPattern pattern{.target = ports.rail, .sets = {}};
+  pattern.sets.resize(ports.rails);
+  for (HostNum host = 0; host < ports.rail.size(); ++host)
+    pattern.sets[ports.rail[host]].push_back(host);
+  return pattern;
+}
+
 TrafficPattern permutation_pattern(std::span<const HostNum> to) {
   TrafficPattern pattern;
   pattern.target.assign(to.size(), TrafficPattern::kSilent);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "smd/base/rng.h"
-#include "smd/fabric/fabric.h"
+#include "smd/fabric/hosts.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -29,8 +29,13 @@ struct TrafficPattern {
 /// are none.
 [[nodiscard]] std::vector<PortIdx> find_hosts(const Fabric& fabric, const LidMap& lids);
 
-/// Everybody to everybody, oneself included, as a random destination would have it.
+/// Everybody to everybody, oneself included, as a random destination would have it; so are other
+/// adapters of the same host.
 [[nodiscard]] TrafficPattern uniform_pattern(HostNum hosts);
+
+/// Everybody to everybody of the same rail, oneself included: adapters of equal numbers, as
+/// programs of machines with several adapters use them.
+[[nodiscard]] TrafficPattern rail_pattern(const HostPorts& ports);
 
 /// Host i to host to[i]; itself: silent. Requires: every entry is a host.
 [[nodiscard]] TrafficPattern permutation_pattern(std::span<const HostNum> to);

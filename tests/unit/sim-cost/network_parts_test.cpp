@@ -17,9 +17,10 @@ NetworkParts parts_of(const std::string& fabric, const ShapeKeys& keys = {}) {
 struct CountCase {
   const char* fabric;
   std::uint32_t group;
-  std::uint64_t switches, hosts;
+  std::uint64_t switches, adapters;
   unsigned radix;
   std::vector<std::pair<const char*, std::uint64_t>> classes;  // between switches
+  std::uint64_t of_host = 1;                                   // adapters
 };
 
 void PrintTo(const CountCase& row, std::ostream* os) { *os << row.fabric; }
@@ -31,11 +32,14 @@ TEST_P(Counted, IsWhatWasPublished) {
   const NetworkParts parts = parts_of(row.fabric, {.dims = {}, .group = row.group});
   EXPECT_EQ(parts.switch_count(), row.switches);
   EXPECT_THAT(parts.switches, ElementsAre(Pair(row.radix, row.switches)));
-  EXPECT_EQ(parts.hosts, row.hosts);
-  EXPECT_EQ(parts.host_ports, row.hosts);
+  EXPECT_EQ(parts.hosts, row.adapters / row.of_host);
+  EXPECT_EQ(
+      parts.systems,
+      (HostCounts{.hosts = row.adapters / row.of_host, .least = row.of_host, .most = row.of_host}));
+  EXPECT_EQ(parts.host_ports, row.adapters);
   ASSERT_EQ(parts.classes.size(), row.classes.size() + 1);
   EXPECT_EQ(parts.classes[0].name, "hosts");
-  EXPECT_EQ(parts.classes[0].count, row.hosts);
+  EXPECT_EQ(parts.classes[0].count, row.adapters);
   std::uint64_t between = 0;
   for (std::size_t c = 0; c < row.classes.size(); ++c) {
     EXPECT_EQ(parts.classes[c + 1].name, row.classes[c].first);
@@ -44,7 +48,7 @@ TEST_P(Counted, IsWhatWasPublished) {
   }
   EXPECT_EQ(parts.switch_cables(), between);
   // Every port that is not free is an end of a cable.
-  EXPECT_EQ(parts.switch_ports - parts.free_ports, row.hosts + 2 * between);
+  EXPECT_EQ(parts.switch_ports - parts.free_ports, row.adapters + 2 * between);
 }
 
 // Dimensions in the order in which they are recognised: the longest first.
@@ -115,7 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
                   48,
                   1024,
                   64,
-                  {{"level 0 to 1", 1024}}},
+                  {{"level 0 to 1", 1024}},
+                  8},
         // No shape that is known.
         CountCase{"cplant", 0, 50, 400, 16, {{"between switches", 175}}}));
 
