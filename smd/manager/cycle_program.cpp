@@ -99,7 +99,8 @@ void Cycle::plan() {
   first_plan_ = false;
   const bool proves = parts_.settings.strategy.planner.first == Deactivation::Certified;
   std::shared_ptr<const ActiveSubnet> extended =
-      proves && state.extended ? add_unresponsive(goal, *state.extended) : goal;
+      proves && state.with_lost ? add_unresponsive(goal, *state.with_lost) : goal;
+  state.with_lost = state.with_lost ? add_lost(goal, *state.with_lost) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
   if (extended == goal) {
     work_.offload(
@@ -115,7 +116,6 @@ void Cycle::plan() {
     work_.offload(
         parts_.runtime, [job = std::move(job)] { return compute_plan(job); }, on_plan);
   }
-  state.extended = std::move(extended);
 }
 
 void Cycle::note_plan(const TransitionPlan& plan) {
@@ -131,8 +131,8 @@ void Cycle::note_plan(const TransitionPlan& plan) {
 
 /// What is published, and what later cycles start from, is what was in force before.
 void Cycle::restore_before() {
-  std::tie(parts_.state.in_force, parts_.state.extended, parts_.state.orientation) =
-      std::tie(before_.in_force, before_.extended, before_.orientation);
+  std::tie(parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation) =
+      std::tie(before_.in_force, before_.with_lost, before_.orientation);
 }
 
 /// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
