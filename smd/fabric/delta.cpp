@@ -81,10 +81,10 @@ class UnresponsiveParts {
   UnresponsiveParts(const Fabric& now, const Fabric& before)
       : now_(now), before_(before), lost_(before.node_count(), 0) {}
 
-  std::optional<Fabric> find() {
+  std::optional<Fabric> find(bool only_joined) {
     for (const NodeIdx node : before_.switch_node)
       lost_[node] = !now_.find_node(before_.node_guid[node]);
-    keep_joined();
+    only_joined ? keep_joined() : keep_linked();
     keep_links();
     if (kept_.empty() && links_.empty()) return std::nullopt;
     out_ = now_;
@@ -134,6 +134,22 @@ class UnresponsiveParts {
       }
     }
     std::ranges::sort(kept_);
+  }
+
+  void keep_linked() {
+    for (const NodeIdx node : before_.switch_node) {
+      if (lost_[node] && has_link(node)) kept_.push_back(node);
+    }
+    for (const NodeIdx node : kept_) lost_[node] = kKept;
+  }
+
+  bool has_link(NodeIdx node) const {
+    for (const PortIdx port : before_.external_ports(node)) {
+      if (!is_between_switches(port)) continue;
+      const PortIdx peer = before_.peer[port];
+      if (lost_[before_.node_of[peer]] || open_end(peer) != kNone<PortIdx>) return true;
+    }
+    return false;
   }
 
   bool reaches_the_living(NodeIdx node) const {
@@ -201,7 +217,11 @@ class UnresponsiveParts {
 }  // namespace
 
 std::optional<Fabric> with_unresponsive(const Fabric& now, const Fabric& before) {
-  return UnresponsiveParts{now, before}.find();
+  return UnresponsiveParts{now, before}.find(true);
+}
+
+std::optional<Fabric> with_lost(const Fabric& now, const Fabric& before) {
+  return UnresponsiveParts{now, before}.find(false);
 }
 
 }  // namespace smd

@@ -43,4 +43,9 @@ struct Delta {
 /// off and cannot tell: then all count.
 [[nodiscard]] std::optional<Fabric> with_unresponsive(const Fabric& now, const Fabric& before);
 
+/// The same with every lost switch that has a link left, joined to a living one or not: one that is
+/// found again may still lead to others that are not. A link is left until a living end of it is
+/// seen in another state than Active.
+[[nodiscard]] std::optional<Fabric> with_lost(const Fabric& now, const Fabric& before);
+
 }  // namespace smd

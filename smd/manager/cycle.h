@@ -132,7 +132,7 @@ class Cycle {
   /// Of the state, when the cycle began.
   struct Before {
     std::shared_ptr<const ActiveSubnet> in_force;
-    std::shared_ptr<const ActiveSubnet> extended;
+    std::shared_ptr<const ActiveSubnet> with_lost;
     Orientation orientation;
   };
 

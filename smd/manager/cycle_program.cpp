@@ -42,6 +42,18 @@ std::string print_cost(const TransitionPlan& plan) {
       plan.blocked_sls.size());
 }
 
+/// The same ports by their numbers in `now`, those that it has.
+std::vector<PortIdx> find_again(const std::vector<PortIdx>& ports,
+                                const Fabric& before,
+                                const Fabric& now) {
+  std::vector<PortIdx> found;
+  for (const PortIdx port : ports) {
+    if (const auto node = now.find_node(before.node_guid[before.node_of[port]]))
+      found.push_back(now.port_of(*node, before.number_of(port)));
+  }
+  return found;
+}
+
 }  // namespace
 
 /// A plan starts from the rows that are there, as it does from the entries.
@@ -99,7 +111,8 @@ void Cycle::plan() {
   first_plan_ = false;
   const bool proves = parts_.settings.strategy.planner.first == Deactivation::Certified;
   std::shared_ptr<const ActiveSubnet> extended =
-      proves && state.extended ? add_unresponsive(goal, *state.extended) : goal;
+      proves && state.with_lost ? add_unresponsive(goal, *state.with_lost) : goal;
+  state.with_lost = state.with_lost ? add_lost(goal, *state.with_lost) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
   if (extended == goal) {
     work_.offload(
@@ -115,7 +128,6 @@ void Cycle::plan() {
     work_.offload(
         parts_.runtime, [job = std::move(job)] { return compute_plan(job); }, on_plan);
   }
-  state.extended = std::move(extended);
 }
 
 void Cycle::note_plan(const TransitionPlan& plan) {
@@ -131,8 +143,8 @@ void Cycle::note_plan(const TransitionPlan& plan) {
 
 /// What is published, and what later cycles start from, is what was in force before.
 void Cycle::restore_before() {
-  std::tie(parts_.state.in_force, parts_.state.extended, parts_.state.orientation) =
-      std::tie(before_.in_force, before_.extended, before_.orientation);
+  std::tie(parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation) =
+      std::tie(before_.in_force, before_.with_lost, before_.orientation);
 }
 
 /// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
@@ -285,6 +297,7 @@ bool Cycle::has_refusing() const {
 
 /// What one switch does not take is its own loss: the others are routed around it.
 void Cycle::leave_out_refusing() {
+  const std::shared_ptr<const Fabric> with_them = found_.fabric;
   for (const Guid guid : refusal_.switches) {
     const auto node = found_.fabric->find_node(guid);
     if (!node || is_indispensable(found_, *node)) continue;
@@ -293,6 +306,7 @@ void Cycle::leave_out_refusing() {
     why = "left out, it does not take its settings: " + refusal_.why;
     found_ = leave_out(found_, {{guid, why}});
   }
+  report_.came_up = find_again(report_.came_up, *with_them, *found_.fabric);
   count_found();
   rebalancing_ = false;
   address();

@@ -23,8 +23,9 @@ struct ManagerState {
   ProgramState program;
   std::shared_ptr<const ActiveSubnet> in_force;  // null until a cycle has verified routes
 
-  /// `in_force`, on its fabric and on the unresponsive switches beside it that may still forward.
-  std::shared_ptr<const ActiveSubnet> extended;
+  /// What was in force when the latest plan was made, on its fabric and on all switches that
+  /// answered before and were not found again: they may still forward. Null: none was made.
+  std::shared_ptr<const ActiveSubnet> with_lost;
 
   AdvertisedSls advertised;  // SLs that hosts may be using
 
@@ -57,7 +58,7 @@ struct ManagerState {
   /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may
   /// keep it.
   void replace_in_force(std::shared_ptr<const ActiveSubnet> better) {
-    if (extended == in_force) extended = better;
+    if (with_lost) with_lost = with_lost == in_force ? better : add_lost(better, *with_lost);
     advertised.refresh(better);
     in_force = std::move(better);
   }

@@ -156,12 +156,9 @@ TransitionPlan plan_and_check(const PlanJob& job, const PlannerOptions& wanted_o
   return last;
 }
 
-}  // namespace
-
-std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const ActiveSubnet> now,
-                                                     const ActiveSubnet& before) {
-  if (now.get() == &before) return now;
-  std::optional<Fabric> fabric = with_unresponsive(now->fabric(), before.fabric());
+std::shared_ptr<const ActiveSubnet> extend(std::shared_ptr<const ActiveSubnet> now,
+                                           const ActiveSubnet& before,
+                                           std::optional<Fabric> fabric) {
   if (!fabric) return now;
   LidMap lids = now->lids;
   lids.base.resize(fabric->port_count(), kUnassignedLid);
@@ -205,17 +202,27 @@ std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const Activ
                                                            .multicast_vl = now->multicast_vl});
 }
 
+}  // namespace
+
+std::shared_ptr<const ActiveSubnet> add_unresponsive(std::shared_ptr<const ActiveSubnet> now,
+                                                     const ActiveSubnet& before) {
+  if (now.get() == &before) return now;
+  std::optional<Fabric> fabric = with_unresponsive(now->fabric(), before.fabric());
+  return extend(std::move(now), before, std::move(fabric));
+}
+
+std::shared_ptr<const ActiveSubnet> add_lost(std::shared_ptr<const ActiveSubnet> now,
+                                             const ActiveSubnet& before) {
+  if (now.get() == &before) return now;
+  std::optional<Fabric> fabric = with_lost(now->fabric(), before.fabric());
+  return extend(std::move(now), before, std::move(fabric));
+}
+
 std::shared_ptr<const ActiveSubnet> freeze_unresponsive(SwitchIdx first,
                                                         const ActiveSubnet& extended,
-                                                        HeldTables& held) {
+                                                        const HeldTables& held) {
   RoutingTables routing = extended.routing;
   ForwardingTables& wanted = routing.lft;
-  const auto is_unresponsive = [first](const TableBlock& block) { return block.sw >= first; };
-  for (const TableBlock& block : held.unknown) {
-    if (is_unresponsive(block))
-      held.lft.set_block(block.sw, block.block, wanted.block(block.sw, block.block));
-  }
-  std::erase_if(held.unknown, is_unresponsive);
   for (SwitchIdx sw = first; sw.value() < wanted.switches(); sw = next(sw))
     wanted.set_row(sw, held.lft, sw);
   return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = extended.sweep,
@@ -336,10 +343,15 @@ TransitionPlan compute_plan(const PlanJob& job) { return plan_and_check(job, job
 
 TransitionPlan compute_plan(const UnresponsiveJob& job) {
   const Fabric& found = job.without.goal->fabric();
-  PlannerOptions options = job.job.options;
-  options.detours = false;  // unresponsive switches take no entries
-  TransitionPlan plan = plan_and_check(job.job, options);
-  if (plan.certified() && !reaches_beyond(found, plan)) return plan;
+  const bool known = std::ranges::none_of(job.job.held.unknown, [&](const TableBlock& block) {
+    return block.sw.value() >= found.switch_count();
+  });
+  if (known) {
+    PlannerOptions options = job.job.options;
+    options.detours = false;  // unresponsive switches take no entries
+    TransitionPlan plan = plan_and_check(job.job, options);
+    if (plan.certified() && !reaches_beyond(found, plan)) return plan;
+  }
   TransitionPlan other = compute_plan(job.without);
   std::vector<PortIdx> ends = find_ports_to_unresponsive(found, job.job.goal->fabric());
   const std::string why =

@@ -22,12 +22,15 @@ namespace smd {
 [[nodiscard]] std::shared_ptr<const ActiveSubnet> add_unresponsive(
     std::shared_ptr<const ActiveSubnet> now, const ActiveSubnet& before);
 
-/// `extended`, where unresponsive switches (from `first` on) are wanted to do what they do; where
-/// that is unknown it is taken, in `held`, to do what they were wanted to do. No Set would reach
-/// them.
+/// The same on the fabric of with_lost(): what later plans find unresponsive switches in.
+[[nodiscard]] std::shared_ptr<const ActiveSubnet> add_lost(std::shared_ptr<const ActiveSubnet> now,
+                                                           const ActiveSubnet& before);
+
+/// `extended`, where unresponsive switches (from `first` on) are wanted to do what they do. Blocks
+/// of theirs that are unknown stay so in `held`: a Set that nobody answered may have arrived.
 [[nodiscard]] std::shared_ptr<const ActiveSubnet> freeze_unresponsive(SwitchIdx first,
                                                                       const ActiveSubnet& extended,
-                                                                      HeldTables& held);
+                                                                      const HeldTables& held);
 
 /// Responsive ends of the links that `extended` has beyond `found`, ascending.
 [[nodiscard]] std::vector<PortIdx> find_ports_to_unresponsive(const Fabric& found,
@@ -109,9 +112,9 @@ struct UnresponsiveJob {
   PlanJob without;
 };
 
-/// Where no such plan can be proved, unresponsive switches are cut off: a first phase deactivates
-/// the responsive ends of their links, and the rest is the plan without it. Nothing that answers is
-/// routed there.
+/// Where no such plan can be proved, or it is unknown what unresponsive switches hold, they are cut
+/// off: a first phase deactivates the responsive ends of their links, and the rest is the plan
+/// without it. Nothing that answers is routed there.
 [[nodiscard]] TransitionPlan compute_plan(const UnresponsiveJob& job);
 
 }  // namespace smd

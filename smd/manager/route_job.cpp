@@ -78,6 +78,66 @@ void check(const RouteJob& job, Routed& out) {
   out.verified = std::move(checked.verified);
 }
 
+/// Where an entry leads, if that is another switch by a port that the switch has.
+PortIdx channel_of(const Fabric& fabric, const ForwardingTables& lft, SwitchIdx sw, Lid lid) {
+  const NodeIdx node = fabric.switch_node[sw];
+  const PortNum egress = lft.route(sw, lid);
+  if (egress.value() == 0 || egress.value() > fabric.num_ports(node)) return kNone<PortIdx>;
+  const PortIdx port = fabric.port_of(node, egress);
+  const PortIdx peer = fabric.peer[port];
+  const bool leads_on = peer != kNone<PortIdx> && fabric.switch_at(peer) != kNone<SwitchIdx>;
+  return leads_on ? port : kNone<PortIdx>;
+}
+
+/// Adds what packets to `lid` make wait for what. False: not all of it rises in the places.
+bool add_dependencies(const Fabric& fabric,
+                      const RoutingTables& tables,
+                      const VerifiedRoutes& verified,
+                      Lid lid,
+                      ChannelGraph& graph) {
+  bool rises = true;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const PortIdx first = channel_of(fabric, tables.lft, sw, lid);
+    if (first == kNone<PortIdx>) continue;
+    const PortIdx in = fabric.peer[first];
+    const PortIdx second = channel_of(fabric, tables.lft, fabric.switch_at(in), lid);
+    if (second == kNone<PortIdx> || second == in) continue;
+    graph.add(in, 0, fabric.number_of(second).value(), 0);
+    rises = rises && verified.place(first, 0) < verified.place(second, 0);
+  }
+  return rises;
+}
+
+/// Entries to LIDs that nobody has stay, so that who comes back finds them; what is sent there
+/// meanwhile waits as all packets do, and the check does not count it. Where it closes a cycle, the
+/// entries to LIDs that fall in the order of the check are withdrawn: all that is left rises.
+bool withdraw_closing_entries(const RouteJob& job, Routed& out) {
+  if (out.verified == nullptr || !out.verified->is_on_one_vl()) return false;
+  const Fabric& fabric = *job.fabric;
+  ForwardingTables& lft = out.tables.lft;
+  ChannelGraph graph{fabric, 1};
+  std::vector<Lid> falling;
+  for (unsigned value = 1; value <= lft.top().value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (job.lids.owner_of(lid) == kNone<PortIdx> &&
+        !add_dependencies(fabric, out.tables, *out.verified, lid, graph))
+      falling.push_back(lid);
+  }
+  if (falling.empty()) return false;
+  for (const NodeIdx node : fabric.switch_node) {
+    for (const PortIdx in : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[in];
+      if (peer != kNone<PortIdx> && fabric.switch_at(peer) != kNone<SwitchIdx>)
+        graph.add_all(in, out.verified->turns().outs(in));
+    }
+  }
+  if (graph.find_cycle().empty()) return false;
+  for (const Lid lid : falling) {
+    for (const SwitchIdx sw : fabric.switch_node.indices()) lft.set_route(sw, lid, kNoRoute);
+  }
+  return true;
+}
+
 Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   Routed out;
   const Engine* chosen = engine_for(*job.fabric, engine);
@@ -115,6 +175,7 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   check(job, out);
   if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
     check(job, out);
+  if (withdraw_closing_entries(job, out)) check(job, out);
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();

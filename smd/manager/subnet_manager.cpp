@@ -188,7 +188,8 @@ ManagerState SubnetManager::fresh_state() const {
   return state;
 }
 
-/// What another manager may change meanwhile is forgotten: it will be read from the fabric.
+/// What another manager may change meanwhile is forgotten: it will be read from the fabric. Not
+/// which switches there were: those that answer nothing then may still forward.
 void SubnetManager::drop_work() {
   drop_cycle("another manager, or an order of one");
   deferred_work_.stop();
@@ -205,7 +206,9 @@ void SubnetManager::drop_work() {
   alarms_.clear();
   if (std::exchange(is_trying_, false)) trial_.reset();
   const std::uint64_t epoch = state_.next_epoch;
+  auto with_lost = std::move(state_.with_lost);
   state_ = fresh_state();
+  state_.with_lost = std::move(with_lost);
   state_.reregister = true;
   state_.next_epoch = epoch;
 }

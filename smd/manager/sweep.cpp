@@ -187,7 +187,7 @@ void Sweep::on_found(Result<SweepReport> found) {
   result_.sweep = std::move(*found);
   const std::vector<SilentPort>& silent = result_.sweep.silent;
   result_.new_silence = !silent.empty() && silent != state_.silence;
-  if (result_.new_silence && state_.in_force && repeats_++ < kMostRepeats) {
+  if (result_.new_silence && state_.with_lost && repeats_++ < kMostRepeats) {
     state_.silence = silent;
     return discover_fully(print_silence(silent.size()));
   }

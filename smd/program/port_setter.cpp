@@ -93,7 +93,11 @@ bool is_reachable_by_lid(const ProgramRun& run, PortIdx agent) {
 }
 
 PortSetter::PortSetter(ProgramRun& run, SmpBatch& batch)
-    : run_(run), batch_(batch), retrained_(run.fabric().port_count(), false) {}
+    : run_(run),
+      batch_(batch),
+      retrained_(run.fabric().port_count(), false),
+      is_down_(run.fabric().port_count(), false),
+      state_before_(run.fabric().port_count()) {}
 
 void PortSetter::deactivate(std::vector<PortIdx> ports, Done done) {
   unconfirmed_ = {};
@@ -283,6 +287,7 @@ void PortSetter::compare(const PortSet& set, const PortInfo& answer) {
       return fail_set(set, fmt::format("wanted Down, is {}", print_port_state(answer.state())));
     }
     ++run_.report.ports_deactivated;
+    note_down(set.port);
     return;
   }
   std::string lost = run_.state.ports.remember(fabric.node_guid[node], number, set.wanted, answer);
@@ -305,11 +310,14 @@ void PortSetter::compare(const PortSet& set, const PortInfo& answer) {
 
 void PortSetter::fail_set(const PortSet& set, std::string what) {
   const NodeIdx node = run_.fabric().node_of[set.port];
-  if (set.state == PortState::Down) unconfirmed_.add(run_.fabric().node_guid[node], what);
+  if (set.state == PortState::Down) {
+    unconfirmed_.add(run_.fabric().node_guid[node], what);
+    note_maybe_up(set.port);
+  }
   run_.fault(node, run_.fabric().number_of(set.port), std::move(what));
 }
 
-/// Whether or not the Set arrives: both ends must be looked at before they are believed to be up.
+/// As soon as the Set is sent: one for both ends is enough.
 void PortSetter::note_retrained(PortIdx port) {
   const PortIdx peer = run_.fabric().peer[port];
   for (const PortIdx end : {port, peer}) {
@@ -318,8 +326,22 @@ void PortSetter::note_retrained(PortIdx port) {
       run_.report.retrained.push_back(
           {run_.fabric().node_guid[run_.fabric().node_of[end]], run_.fabric().number_of(end)});
     }
+    if (!retrained_[end]) state_before_[end] = info(end).port_state;
     retrained_[end] = true;
     info(end).port_state = static_cast<std::uint8_t>(PortState::Initialize);
+  }
+}
+
+/// Neither end of the link carries data any more.
+void PortSetter::note_down(PortIdx port) {
+  is_down_[port] = true;
+  if (const PortIdx peer = run_.fabric().peer[port]; peer != kNone<PortIdx>) is_down_[peer] = true;
+}
+
+/// Nobody knows whether the Set arrived: until somebody looks, the link is one that carries data.
+void PortSetter::note_maybe_up(PortIdx port) {
+  for (const PortIdx end : {port, run_.fabric().peer[port]}) {
+    if (end != kNone<PortIdx> && !is_down_[end]) info(end).port_state = state_before_[end];
   }
 }
 

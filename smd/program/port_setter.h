@@ -40,7 +40,8 @@ class PortSetter {
   PortSetter(const PortSetter&) = delete;
 
   /// To Down, one Set each. The link trains again, so both ends are in Initialize afterwards; a
-  /// port that is there already needs no Set.
+  /// port that is there already needs no Set. Where nobody answers both are as they were: whoever
+  /// plans next reckons with a link that may carry data.
   void deactivate(std::vector<PortIdx> ports, Done done);
 
   /// Configuration and Armed in one Set; then, when all are answered, Active. Waits a while for
@@ -72,6 +73,8 @@ class PortSetter {
   void compare(const PortSet& set, const PortInfo& answer);
   void fail_set(const PortSet& set, std::string what);
   void note_retrained(PortIdx port);
+  void note_down(PortIdx port);
+  void note_maybe_up(PortIdx port);
 
   [[nodiscard]] PortInfo& info(PortIdx port) { return run_.report.port_info[port]; }
 
@@ -82,9 +85,11 @@ class PortSetter {
   ProgramRun& run_;
   SmpBatch& batch_;
   IndexVector<PortIdx, bool> retrained_;
-  unsigned training_rounds_ = 0;  // left
-  PhaseCost* cost_ = nullptr;     // of the activation under way
-  Unconfirmed unconfirmed_;       // of the deactivation under way
+  IndexVector<PortIdx, bool> is_down_;               // of these: an answer showed it
+  IndexVector<PortIdx, std::uint8_t> state_before_;  // … what was known before
+  unsigned training_rounds_ = 0;                     // left
+  PhaseCost* cost_ = nullptr;                        // of the activation under way
+  Unconfirmed unconfirmed_;                          // of the deactivation under way
 };
 
 }  // namespace smd

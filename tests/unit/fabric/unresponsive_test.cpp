@@ -75,6 +75,32 @@ TEST(UnresponsiveParts, WhoIsCutOffForgetsNothing) {
   EXPECT_EQ(later->switch_count(), 3u);
 }
 
+// An island that was cut off. S3 is found again over a new cable; behind it S4 still forwards.
+TEST(UnresponsiveParts, WhoIsCutOffIsFoundBehindOneThatComesBack) {
+  const Fabric before = fabric_from("S1:1-S2:1 S2:2-S3:1 S3:2-S4:1");
+  const Fabric cut = fabric_from("S1/2 S2/2");
+  EXPECT_FALSE(with_unresponsive(cut, before));
+  const std::optional<Fabric> lost = with_lost(cut, before);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(check_invariants(*lost), "");
+  EXPECT_EQ(lost->switch_count(), 4u);
+  EXPECT_EQ(far_end(*lost, "S3:2"), far_end(before, "S3:2"));
+  EXPECT_EQ(lost->peer[port(*lost, "S3:1")], kNone<PortIdx>) << "its living end is down";
+
+  const Fabric back = with_silence(fabric_from("S1:2-S3:3 S2/2"), {"S3:2"});
+  EXPECT_FALSE(with_unresponsive(back, cut)) << "forgotten";
+  const std::optional<Fabric> both = with_unresponsive(back, *lost);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(check_invariants(*both), "");
+  EXPECT_EQ(far_end(*both, "S4:1"), far_end(before, "S4:1"));
+}
+
+TEST(UnresponsiveParts, WhoHasNoLinkLeftIsForgotten) {
+  const Fabric before = fabric_from("S1:1-S2:1 S2:2-S3:1");
+  EXPECT_FALSE(with_lost(fabric_from("S1:1-S2:1 S2/2"), before));
+  EXPECT_FALSE(with_lost(before, before));
+}
+
 TEST(UnresponsiveParts, ACableThatWasAskedOverInVainStays) {
   const Fabric before = fabric_from("S1:1-S2:1 S1:2-S3:1 S2:2-S3:2");
   const Fabric lost = fabric_from("S1:2-S3:1 S2:2-S3:2");

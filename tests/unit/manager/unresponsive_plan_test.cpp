@@ -192,5 +192,28 @@ TEST(UnresponsiveSwitches, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
   EXPECT_THAT(plan.why, testing::HasSubstr("2 ports to switches that answer nothing"));
 }
 
+// The last Set to it may have arrived, may arrive yet, or was lost.
+TEST(UnresponsiveSwitches, WhoseEntriesNobodyKnowsAreCutOffFirst) {
+  Silent net;
+  const auto extended = add_unresponsive(net.now, *net.before);
+  const SwitchIdx silent = switch_named(extended->fabric(), "S3");
+  ConfirmedTables confirmed = held_by(*net.before);
+  confirmed.forget_block(extended->fabric().node_guid[extended->fabric().switch_node[silent]], 0);
+  Fabric programmed = extended->fabric();
+  const Lid top = extended->routing->lft.top();
+  for (SwitchInfo& info : programmed.switch_info) info.linear_fdb_top = top.value();
+  const HeldTables held = collect_held_tables(programmed, top, confirmed);
+  UnresponsiveJob job = job_of(net, extended);
+  job.job.goal = freeze_unresponsive(silent, *extended, held);
+  job.job.held = held;
+  ASSERT_THAT(job.job.held.unknown, testing::SizeIs(1));
+  const TransitionPlan plan = compute_plan(job);
+  ASSERT_GE(plan.phases.size(), 1u);
+  EXPECT_THAT(
+      plan.phases.front().deactivate,
+      testing::ElementsAre(port(net.now->fabric(), "S2:2"), port(net.now->fabric(), "S4:1")));
+  EXPECT_TRUE(plan.phases.front().entries.empty());
+}
+
 }  // namespace
 }  // namespace smd

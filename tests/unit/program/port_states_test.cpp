@@ -79,8 +79,9 @@ TEST_F(Ports, WhoseFarEndIsOnTheListNeedNoSetOfTheirOwn) {
   EXPECT_EQ(lab.find_inactive_port(), "");
 }
 
-TEST_F(Ports, AreBelievedToBeInInitializeWhenNobodyAnswers) {
-  // The Set arrives, its answers do not.
+TEST_F(Ports, CountAsUpUntilSomebodyAnswersThatTheyAreDown) {
+  // The Set arrives, its answers do not; for all the manager knows, it did not arrive.
+  const PortIdx peer = lab.snapshot().peer[port];
   const PortNum number = lab.snapshot().number_of(port);
   bool deaf = true;
   lab.tap.on_receive = [&](Smp& smp) {
@@ -90,11 +91,12 @@ TEST_F(Ports, AreBelievedToBeInInitializeWhenNobodyAnswers) {
   const ProgramReport report = run();
   ASSERT_TRUE(report.plan_interrupted);
   EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("deactivating ports of phase 1"));
-  EXPECT_EQ(report.port_info[port].state(), PortState::Initialize);
+  EXPECT_EQ(report.port_info[port].state(), PortState::Active);
+  EXPECT_EQ(report.port_info[peer].state(), PortState::Active);
   EXPECT_EQ(lab.fabric.port_info(lab.sim_switch(lab.snapshot().switch_at(port)), number).state(),
             PortState::Initialize);
   deaf = false;
-  lab.take_port_info(report);
+  lab.discover();
   plan.phases[0] = {};
   run();
   EXPECT_EQ(lab.find_inactive_port(), "");
