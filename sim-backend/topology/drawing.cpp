@@ -96,6 +96,7 @@ void Drawing::cable(std::uint32_t a, unsigned port_a, std::uint32_t b, unsigned 
 void Drawing::hang_host(std::uint32_t sw, unsigned port) { cable(sw, port, add_host(), 1); }
 
 FabricSpec Drawing::finish() && {
+  SMD_CHECK(begun_ == 0, "the last host has not all of its adapters");
   if (first_host_ != kNoNode) move_to_front(spec_, first_host_);
   spec_.sm_node = 0;
   spec_.sm_port = PortNum{first_host_ == kNoNode ? std::uint8_t{0} : std::uint8_t{1}};

@@ -75,6 +75,25 @@ TEST_F(AdminCommands, NothingIsShownBeforeTheSubnetIsUp) {
   EXPECT_EQ(refusal("changes"), "no device is open");
 }
 
+TEST_F(AdminCommands, StatusSaysNothingOfHostsWithOneAdapter) {
+  bring_up();
+  EXPECT_FALSE(ask("status").contains("hosts"));
+}
+
+class HostsOfTwoAdapters : public AdminCommands {
+ protected:
+  HostsOfTwoAdapters() : AdminCommands("torus:dims=3,hosts=2,adapters=2") {}
+};
+
+TEST_F(HostsOfTwoAdapters, AreInTheStatus) {
+  bring_up();
+  const Json status = ask("status");
+  EXPECT_EQ(status.at("cas"), 12);
+  EXPECT_EQ(status.at("hosts"), 6);
+  EXPECT_EQ(status.at("least_adapters"), 2);
+  EXPECT_EQ(status.at("most_adapters"), 2);
+}
+
 TEST_F(AdminCommands, ARouteIsTheWayThroughTheRegisters) {
   bring_up();
   const Json route = ask("route", {{"from", "node-11"}, {"to", "node-13"}});
