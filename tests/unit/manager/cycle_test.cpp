@@ -93,7 +93,8 @@ TEST(Cycle, StepsComeInOrderAndTheReportIsLast) {
   EXPECT_TRUE(bench.report->up());
   EXPECT_EQ(bench.report->reason, "start");
   EXPECT_EQ(bench.report->engine, "updn");
-  EXPECT_EQ(bench.report->counts, (FabricCounts{.switches = 2, .cas = 3, .links = 4, .lids = 5}));
+  EXPECT_EQ(bench.report->counts,
+            (FabricCounts{.switches = 2, .cas = 3, .links = 4, .lids = 5, .hosts = {3, 1, 1}}));
   EXPECT_EQ(bench.state.in_force->fabric().switch_count(), 2u);
 }
 
