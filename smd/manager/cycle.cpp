@@ -6,6 +6,7 @@
 
 #include "smd/base/log.h"
 #include "smd/fabric/builder.h"
+#include "smd/fabric/hosts.h"
 #include "smd/manager/cycle_log.h"
 #include "smd/manager/effective_settings.h"
 #include "smd/manager/plan_job.h"
@@ -339,6 +340,7 @@ void Cycle::fail(Error error) {
 void Cycle::finish() {
   report_.routing.wall += parts_.meter.lap().wall;  // of the measuring
   report_.ended = parts_.runtime.now();
+  if (found_.fabric) report_.counts.hosts = count_hosts(*found_.fabric);
   std::exchange(hooks_.done, nullptr)(std::move(report_));
 }
 

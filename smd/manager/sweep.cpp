@@ -50,7 +50,6 @@ FabricCounts count(const Fabric& fabric) {
   FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
   counts.cas = fabric.node_count() - fabric.switch_count();
   counts.no_data = count_no_data(fabric);
-  counts.hosts = count_hosts(fabric);
   return counts;
 }
 

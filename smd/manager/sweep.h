@@ -146,7 +146,7 @@ class Sweep {
 
 // What a discovery says at first glance: how much there is, and how long an answer may take.
 
-/// LIDs are counted later.
+/// LIDs and hosts are counted later.
 [[nodiscard]] FabricCounts count(const Fabric& fabric);
 
 /// The waiting limit of the specification from what the ports report; at least a floor, and never
