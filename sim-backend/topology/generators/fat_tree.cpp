@@ -161,8 +161,7 @@ Result<FabricSpec> draw_fat_tree(const Arguments& arguments) {
   if (std::string why = check_size({.switches = hosts / k, .host_ports = hosts}); !why.empty()) {
     return fail(Errc::Invalid, std::move(why));
   }
-  shape.down[0] = on_leaf / adapters * adapters;
-  if ((hosts < shape.hosts() || shape.down[0] < on_leaf) && levels > 1) {
+  if (hosts < shape.hosts() && levels > 1) {
     shape = Search(k, levels, hosts, adapters).run().value_or(shape);
   }
   if (std::string why = check_size(shape.size()); !why.empty()) {

@@ -80,6 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Row{"fat-tree:k=8,levels=1,adapters=3", 2, 3, 1, 8},
                       Row{"fat-tree:k=8,levels=2,hosts=4,adapters=4", 4, 4, 4 + 2, 8},
                       Row{"fat-tree:k=8,levels=2,hosts=3,adapters=3", 3, 3, 3 + 2, 8},
+                      // Two leaves of ten would be filled exactly, by two hosts and a half each.
+                      Row{"fat-tree:k=36,levels=2,hosts=5,adapters=4", 5, 4, 2 + 1, 36},
                       Row{"pgft:down=4.8,up=1.4,parallel=1.1,adapters=2", 32, 2, 8 + 4, 12},
                       Row{"clos:m=3,n=2,r=4,adapters=5", 8, 5, 7, 13}));
 
