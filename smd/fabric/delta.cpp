@@ -138,7 +138,7 @@ class UnresponsiveParts {
 
   void keep_linked() {
     for (const NodeIdx node : before_.switch_node) {
-      if (lost_[node] && has_link(node)) kept_.push_back(node);
+      if (lost_[node] && (now_.switch_count() == 0 || has_link(node))) kept_.push_back(node);
     }
     for (const NodeIdx node : kept_) lost_[node] = kKept;
   }

@@ -45,7 +45,7 @@ struct Delta {
 
 /// The same with every lost switch that has a link left, joined to a living one or not: one that is
 /// found again may still lead to others that are not. A link is left until a living end of it is
-/// seen in another state than Active.
+/// seen in another state than Active. Where this is nothing, so is with_unresponsive().
 [[nodiscard]] std::optional<Fabric> with_lost(const Fabric& now, const Fabric& before);
 
 }  // namespace smd

@@ -110,9 +110,10 @@ void Cycle::plan() {
   }
   first_plan_ = false;
   const bool proves = parts_.settings.strategy.planner.first == Deactivation::Certified;
+  const std::shared_ptr<const ActiveSubnet> before =
+      std::exchange(state.with_lost, state.with_lost ? add_lost(goal, *state.with_lost) : goal);
   std::shared_ptr<const ActiveSubnet> extended =
-      proves && state.with_lost ? add_unresponsive(goal, *state.with_lost) : goal;
-  state.with_lost = state.with_lost ? add_lost(goal, *state.with_lost) : goal;
+      proves && state.with_lost != goal ? add_unresponsive(goal, *before) : goal;
   const auto on_plan = [this](TransitionPlan plan) { program(std::move(plan)); };
   if (extended == goal) {
     work_.offload(

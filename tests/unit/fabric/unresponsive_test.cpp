@@ -61,11 +61,12 @@ TEST(UnresponsiveParts, ASwitchBehindSilentOnesLingersWithThem) {
 }
 
 TEST(UnresponsiveParts, WhoIsCutOffForgetsNothing) {
-  const Fabric before = fabric_from("H1:1-S1:1 S1:2-S2:1 S2:2-S3:1");
+  const Fabric before = fabric_from("H1:1-S1:1 S1:2-S2:1 S2:2-S3:1 S4/1");
   const std::optional<Fabric> both = with_unresponsive(fabric_from("H1"), before);
   ASSERT_TRUE(both);
   EXPECT_EQ(check_invariants(*both), "");
-  EXPECT_EQ(both->switch_count(), 3u);
+  EXPECT_EQ(both->switch_count(), 4u);
+  EXPECT_EQ(with_lost(fabric_from("H1"), before)->switch_count(), 4u);
   EXPECT_EQ(far_end(*both, "S2:2"), far_end(before, "S2:2"));
 
   // Found again, but for one that answers nothing.
