@@ -100,6 +100,11 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple{"updn", "fat-tree:k=4,levels=3", 178, 0.05},
                     std::tuple{"ftree", "fat-tree:k=4,levels=3", 151, 0.05}));
 
+// Ports that had come up were looked for by the numbers that they had before a switch was left out.
+INSTANTIATE_TEST_SUITE_P(ReadBeyondTheSnapshot,
+                         LossyChange,
+                         testing::Values(std::tuple{"nue", "torus:dims=4.4", 171, 0.05}));
+
 /// A switch whose agent hangs keeps its tables and passes packets on.
 class SilentSwitch : public testing::TestWithParam<std::uint64_t> {};
 
