@@ -46,7 +46,8 @@ class GroupWriter {
   Parsed<GroupTables> write(const std::vector<GroupText>& groups) {
     choose_mlids(groups);
     for (std::size_t i = 0; i < groups.size() && faults_.empty(); ++i) {
-      lay(groups[i], mlids_[i], find_members(groups[i]));
+      const std::optional<std::uint32_t> sender = find_sender(groups[i]);
+      lay(groups[i], mlids_[i], find_members(groups[i], sender), sender);
     }
     if (!faults_.empty()) return tl::unexpected(std::move(faults_));
     prove();
@@ -102,7 +103,18 @@ class GroupWriter {
     }
   }
 
-  HostList find_members(const GroupText& group) {
+  /// The first port of the adapter.
+  std::optional<std::uint32_t> find_sender(const GroupText& group) {
+    if (group.sender.empty()) return {};
+    const std::uint32_t node = find({group.sender_line, "sender", group.sender}, NodeType::Ca);
+    const auto at = std::ranges::find(host_node_, node);
+    if (at != host_node_.end()) return static_cast<std::uint32_t>(at - host_node_.begin());
+    if (node != kNoNode)
+      complain(group.sender_line, fmt::format("group.sender: {} has no cable", group.sender));
+    return {};
+  }
+
+  HostList find_members(const GroupText& group, std::optional<std::uint32_t> sender) {
     const auto hosts = static_cast<std::uint32_t>(host_node_.size());
     HostList out;
     const auto add_where = [&](auto matches) {
@@ -111,11 +123,11 @@ class GroupWriter {
       }
     };
     for (const std::string& name : group.names) {
-      const std::uint32_t node = find(group, name, NodeType::Ca);
+      const std::uint32_t node = find({group.line, "members", name}, NodeType::Ca);
       add_where([&](std::uint32_t host) { return host_node_[host] == node; });
     }
     for (const std::string& name : group.leaves) {
-      const std::uint32_t node = find(group, name, NodeType::Switch);
+      const std::uint32_t node = find({group.line, "leaf", name}, NodeType::Switch);
       if (node == kNoNode) continue;
       const std::size_t before = out.size();
       const SwitchIdx sw = fabric_.snapshot->switch_of[NodeIdx{node}];
@@ -140,6 +152,7 @@ class GroupWriter {
       }
       if (number > 0) out.resize(number);
     }
+    if (sender) out.push_back(*sender);
     std::ranges::sort(out);
     out.erase(std::unique(out.begin(), out.end()), out.end());
     if (out.size() < 2 && faults_.empty())
@@ -147,27 +160,35 @@ class GroupWriter {
     return out;
   }
 
-  std::uint32_t find(const GroupText& group, const std::string& name, NodeType type) {
-    const std::uint32_t node = find_node(spec_, name);
-    const char* const key = type == NodeType::Ca ? "members" : "leaf";
+  struct Named {
+    int line;
+    const char* key;
+    const std::string& name;
+  };
+
+  std::uint32_t find(const Named& named, NodeType type) {
+    const std::uint32_t node = find_node(spec_, named.name);
     if (node != kNoNode && spec_.nodes[node].type == type) return node;
     std::vector<std::string_view> known;
     for (const NodeSpec& each : spec_.nodes) {
       if (each.type == type) known.push_back(each.description);
     }
-    complain(group.line,
+    complain(named.line,
              fmt::format("group.{}: no {} is called {}; did you mean {}?",
-                         key,
+                         named.key,
                          type == NodeType::Ca ? "host" : "switch",
-                         name,
-                         find_nearest(name, known)));
+                         named.name,
+                         find_nearest(named.name, known)));
     return kNoNode;
   }
 
-  void lay(const GroupText& text, Lid mlid, HostList hosts) {
+  void lay(const GroupText& text, Lid mlid, HostList hosts, std::optional<std::uint32_t> sender) {
     if (!faults_.empty()) return;
     std::vector<TreeMember> members;
-    for (const std::uint32_t host : hosts) members.push_back({host_port_[host]});
+    for (const std::uint32_t host : hosts) {
+      const bool sends = sender == host;
+      members.push_back({.port = host_port_[host], .receives = !sends, .sends = sends || !sender});
+    }
     std::ranges::sort(members, {}, &TreeMember::port);
     GroupTrees::Outcome laid = trees_.lay(mlid, members);
     if (laid.stranded > 0 || !laid.fault.empty()) {
@@ -180,7 +201,7 @@ class GroupWriter {
                           : fmt::format("the group's tree is wrong: {}", laid.fault));
     }
     const Fabric& fabric = *fabric_.snapshot;
-    ProgrammedGroup group{.mlid = mlid, .members = std::move(hosts)};
+    ProgrammedGroup group{.mlid = mlid, .members = std::move(hosts), .sender = sender};
     group.quality = measure_tree(fabric, laid.masks, members);
     for (const SwitchMask& mask : laid.masks) write_row(mlid, mask);
     list_tree(*trees_.find(mlid), group);

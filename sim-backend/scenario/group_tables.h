@@ -20,11 +20,13 @@ namespace smd::sim {
 struct GroupText {
   int line = 0;  // of what says who is in it
   int mlid_line = 0;
-  std::vector<std::string> names;     // hosts; of an adapter with several ports all of them
-  std::vector<std::string> leaves;    // all hosts of these switches
-  std::uint32_t count = 0;            // the first so many hosts
-  std::uint32_t random = 0;           // so many, drawn
-  std::uint64_t seed = 1;             // of the draw
+  std::vector<std::string> names;   // hosts; of an adapter with several ports all of them
+  std::vector<std::string> leaves;  // all hosts of these switches
+  std::uint32_t count = 0;          // the first so many hosts
+  std::uint32_t random = 0;         // so many, drawn
+  std::uint64_t seed = 1;           // of the draw
+  std::string sender;               // the host that alone sends, and receives nothing; or all do
+  int sender_line = 0;
   std::optional<std::uint16_t> mlid;  // else the lowest that no other group has
 };
 
@@ -38,9 +40,10 @@ struct TreeNode {
 struct ProgrammedGroup {
   Lid mlid;
   std::uint8_t sl = 0;
-  std::vector<std::uint32_t> members;  // hosts, ascending
-  std::vector<TreeNode> tree;          // ascending by node
-  std::vector<std::uint32_t> entry;    // of each member: the place of its switch in the tree
+  std::vector<std::uint32_t> members;   // hosts, ascending
+  std::optional<std::uint32_t> sender;  // one of them; nothing: all send and receive
+  std::vector<TreeNode> tree;           // ascending by node
+  std::vector<std::uint32_t> entry;     // of each member: the place of its switch in the tree
   TreeQuality quality;
 };
 

@@ -72,6 +72,7 @@ std::vector<std::vector<GroupTarget>> targets_of(const std::vector<ProgrammedGro
   std::vector<std::vector<GroupTarget>> out(hosts);
   for (const ProgrammedGroup& group : *groups) {
     for (const HostNum host : group.members) {
+      if (group.sender && host != *group.sender) continue;
       out[host].push_back({.mlid = group.mlid,
                            .sl = group.sl,
                            .copies = static_cast<std::uint32_t>(group.members.size() - 1)});
@@ -107,9 +108,14 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
       const ProgrammedGroup& group = input.groups->front();
       options.group = group.mlid;
       options.group_sl = group.sl;
+      std::vector<HostNum> hosts = group.members;
+      if (group.sender) {  // rank 0, which is who sends to the group
+        const auto sender = std::ranges::find(hosts, *group.sender);
+        std::rotate(hosts.begin(), sender, sender + 1);
+      }
       std::vector<Lid> lids;
-      for (const HostNum host : group.members) lids.push_back(net.host_lid(host));
-      ranks = CollectiveRanks(group.members, std::move(lids));
+      for (const HostNum host : hosts) lids.push_back(net.host_lid(host));
+      ranks = CollectiveRanks(std::move(hosts), std::move(lids));
     }
     const HostPorts& ports = input.pattern.ports;
     if (!ports.host.empty() && !ports.are_apart()) {

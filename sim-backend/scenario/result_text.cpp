@@ -88,6 +88,7 @@ Json groups_to_json(const GroupTables& tables) {
   for (const ProgrammedGroup& group : tables.groups) {
     out.push_back({{"mlid", fmt::format("0x{:04x}", group.mlid.value())},
                    {"members", group.members.size()},
+                   {"sender", group.sender ? Json(*group.sender) : Json()},
                    {"sl", group.sl},
                    {"own_lane", tables.lane ? Json(tables.lane->vl.value()) : Json()},
                    {"can_deadlock", tables.acyclic ? Json(!*tables.acyclic) : Json()},

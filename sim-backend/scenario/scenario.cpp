@@ -175,6 +175,13 @@ class Reader {
         } else {
           complain(line, "group.seed must be 0 to 1e9");
         }
+      } else if (key == "sender") {
+        group.sender_line = line;
+        if (const auto* name = as<std::string>(value); name != nullptr && !name->empty()) {
+          group.sender = *name;
+        } else {
+          complain(line, "group.sender must be a host");
+        }
       } else if (key == "mlid") {
         group.mlid_line = line;
         if (number(0xC000, 0xFFFE)) {
@@ -185,7 +192,7 @@ class Reader {
       } else {
         complain(line,
                  fmt::format("unknown key group.{}; known are members, leaf, count, random, seed, "
-                             "mlid",
+                             "sender, mlid",
                              key));
       }
       if (key != "members" && key != "leaf" && key != "count" && key != "random") continue;
@@ -421,6 +428,11 @@ class Reader {
       complain(out_.groups.front().line,
                "packets to a [[group]] go by the tables; leave it or routes.rule out");
     }
+    if (!none && !out_.groups.front().sender.empty() &&
+        out_.traffic.collective == CollectiveKind::InNetworkAllReduce) {
+      complain(out_.groups.front().sender_line,
+               "in-network-all-reduce: every member of its group receives; leave group.sender out");
+    }
     for (const char* key : {"traffic.multicast_share", "fabric.multicast_trees"}) {
       if (none && line(key) > 0) complain(line(key), fmt::format("{} needs a [[group]]", key));
     }
@@ -526,6 +538,7 @@ std::string list_scenario_keys() {
   out += "  leaf                   a switch, or a list: the hosts there\n";
   out += "  count, random          so many hosts: the first, or drawn; 2 to 49151\n";
   out += "  seed                   of what is drawn: 0 to 1e9\n";
+  out += "  sender                 a host: it alone sends to the group, and receives nothing\n";
   out += "  mlid                   0xc000 to 0xfffe; without it the lowest that is free\n";
   out += "patterns\n";
   for (const PatternRow& row : traffic_patterns()) {

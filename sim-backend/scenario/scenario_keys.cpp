@@ -306,10 +306,11 @@ Keys fabric_keys() {
           "multicast_trees",
           &Scenario::multicast_trees,
           choice<TreeShape>({{"up-down", TreeShape::UpDown},
+                             {"by-sender", TreeShape::BySender},
                              {"path-shared", TreeShape::PathShared},
-                             {"dual-path", TreeShape::DualPath}}))
-          .means(
-              "of every [[group]], as sm.multicast_trees; everybody sends, so none by its sender"),
+                             {"dual-path", TreeShape::DualPath},
+                             {"multi-path", TreeShape::MultiPath}}))
+          .means("of every [[group]], as sm.multicast_trees"),
       packet("lifetimes", &PacketOptions::lifetimes, flag())
           .means("packets grow old, by HOQLife and SwitchLifeTime of 0x12"),
   };

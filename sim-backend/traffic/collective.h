@@ -47,7 +47,7 @@ struct CollectiveOptions {
   std::uint8_t group_sl = 0;
 };
 
-/// Who takes part: hosts by rank, ascending, and their LIDs.
+/// Who takes part: hosts by rank, and their LIDs.
 struct CollectiveRanks {
   CollectiveRanks(std::vector<HostNum> by_rank, std::vector<Lid> their_lids);
 

@@ -72,6 +72,7 @@ struct VerifyOptions {
   std::string groups;           // empty: anybody may be in any group
   unsigned permutations = 100;  // of the effective bisection
   bool any_sl = false;          // hosts may use any SL
+  bool one_sender = false;      // where one member of a group joined to send alone
   bool json = false;
   bool progress = false;  // on standard error, though it is no terminal
 };

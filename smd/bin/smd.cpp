@@ -314,6 +314,10 @@ int run_command_line(int argc, char** argv) {
       "--groups",
       options.verify.groups,
       "Output of saquery -m, or opensm-sa.dump; without it anybody may send to any group");
+  verify.flag("--one-sender",
+              options.verify.one_sender,
+              "Of a group with one member that joined to send alone, nobody else sends "
+              "(sm.multicast_trees by-sender and multi-path)");
   verify.flag("--any-sl",
               options.verify.any_sl,
               "Strict: hosts may use any SL, whatever their path was given");

@@ -494,7 +494,7 @@ class MemberReader {
         line.substr(std::min(line.find_first_not_of('.', dots), line.size()));
     if (name == "Mlid" || name == "mlid") mlid_ = read_mlid(value);
     if (name == "PortGid") read_gid(value);
-    if (name == "ScopeState") state_ = read_state(value);
+    if (name == "ScopeState" && !hidden_) state_ = read_state(value);
   }
 
   void read_group(std::string_view line) {
@@ -529,6 +529,11 @@ class MemberReader {
   }
 
   void read_gid(std::string_view value) {
+    hidden_ = trim(value) == "::";
+    if (hidden_) {
+      return lines_.add_fault(
+          "members are not told to who asks without the manager's key: saquery --smkey KEY -m");
+    }
     port_ = read_port_gid(value);
     if (!port_) lines_.add_fault(fmt::format("\"{}\" is no GID of a port", shorten(value)));
   }
@@ -558,6 +563,7 @@ class MemberReader {
       }
     }
     begun_ = 0;
+    hidden_ = false;
     mlid_.reset();
     port_.reset();
     state_.reset();
@@ -571,6 +577,7 @@ class MemberReader {
   std::optional<Lid> mlid_;
   std::optional<Guid> port_;
   std::optional<std::uint8_t> state_;
+  bool hidden_ = false;  // the record does not say whose it is
 };
 
 }  // namespace

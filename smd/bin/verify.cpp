@@ -58,6 +58,10 @@ int verify(const VerifyOptions& options) {
         display,
         {{"--groups", 0, "says nothing without multicast tables; --mft takes opensm.mcfdbs"}});
   }
+  if (options.one_sender && options.groups.empty()) {
+    return report_faults(
+        display, {{"--one-sender", 0, "needs to know who is in the groups; --groups says so"}});
+  }
   if (!options.mft.empty()) {
     const auto copies = read_dump(options.mft, parse_mft_dump);
     if (!copies) return report_faults(display, copies.error());
@@ -70,6 +74,7 @@ int verify(const VerifyOptions& options) {
     auto joined = join_multicast(*input, *copies, options.mft, members, options.groups);
     if (!joined) return report_faults(display, joined.error());
     multicast = std::move(*joined);
+    if (options.one_sender) silence_others(*multicast);
   }
   VerifyReport report = verify_tables(*input, options.any_sl, options.permutations);
   if (multicast) {

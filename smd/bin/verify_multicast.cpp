@@ -106,6 +106,12 @@ class Packet {
   PortIdx twice_ = kNone<PortIdx>;
 };
 
+/// Of one MLID.
+struct AtSwitch {
+  unsigned members = 0;
+  unsigned senders = 0;  // of them
+};
+
 /// One MLID against who is in it.
 class GroupCheck {
  public:
@@ -115,26 +121,26 @@ class GroupCheck {
                const std::vector<SwitchMask>& masks,
                const std::vector<TreeMember>* members) {
     mlid_ = mlid;
-    std::map<SwitchIdx, unsigned> senders;  // members, by their switch
-    std::vector<PortIdx> receivers, all;    // entries
-    const auto each_member = [&](PortIdx entry, bool receives) {
-      ++senders[fabric_.switch_at(entry)];
-      all.push_back(entry);
-      if (receives) receivers.push_back(entry);
-    };
+    std::map<SwitchIdx, AtSwitch> at_switch;
+    std::vector<PortIdx> receivers, all;  // entries
     if (members != nullptr) {
       for (const TreeMember& member : *members) {
         const PortIdx entry = entry_of(fabric_, member.port);
-        if (entry != kNone<PortIdx>) each_member(entry, member.receives);
+        if (entry == kNone<PortIdx>) continue;
+        AtSwitch& here = at_switch[fabric_.switch_at(entry)];
+        ++here.members;
+        here.senders += member.sends ? 1 : 0;
+        all.push_back(entry);
+        if (member.receives) receivers.push_back(entry);
       }
     } else {
-      for (const SwitchMask& mask : masks) senders[mask.sw] = 1;
+      for (const SwitchMask& mask : masks) at_switch[mask.sw] = {};
     }
     std::ranges::sort(receivers);
     std::ranges::sort(all);
     bool loop = false, twice = false, missed = false, stray = false;
     Packet packet(fabric_, masks);
-    for (const auto& [from, at_home] : senders) {
+    for (const auto& [from, here] : at_switch) {
       packet.send(from);
       if (packet.loop() != kNone<PortIdx>)
         note(report_.loops, loop, from, "goes round by", packet.loop());
@@ -142,8 +148,9 @@ class GroupCheck {
         note(report_.duplicates, twice, from, "comes twice to", packet.twice());
       if (members == nullptr) continue;
       for (const PortIdx receiver : receivers) {
+        if (here.senders == 0) break;
         // Who is alone at his switch sends nothing to himself.
-        const bool own = at_home == 1 && fabric_.switch_at(receiver) == from;
+        const bool own = here.members == 1 && fabric_.switch_at(receiver) == from;
         if (!own && !std::ranges::binary_search(packet.delivered(), receiver))
           note(report_.missed, missed, from, "does not come to", receiver);
       }
@@ -255,6 +262,15 @@ Parsed<MulticastInput> join_multicast(const VerifyInput& input,
   }
   if (!faults.empty()) return tl::unexpected<Faults>(std::move(faults));
   return out;
+}
+
+void silence_others(MulticastInput& multicast) {
+  if (!multicast.members) return;
+  for (auto& [mlid, members] : *multicast.members) {
+    if (members.size() < 2 || std::ranges::count(members, false, &TreeMember::receives) != 1)
+      continue;
+    for (TreeMember& member : members) member.sends = !member.receives;
+  }
 }
 
 MulticastReport verify_multicast(const VerifyInput& input, const MulticastInput& multicast) {

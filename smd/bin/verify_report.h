@@ -64,6 +64,10 @@ struct MulticastReport {
     const std::optional<std::vector<DumpedMember>>& members,
     const std::string& member_file);
 
+/// Where one member of a group joined to send alone, nobody else is taken to send: what others send
+/// may miss receivers, but neither goes round nor comes twice.
+void silence_others(MulticastInput& multicast);
+
 [[nodiscard]] MulticastReport verify_multicast(const VerifyInput& input,
                                                const MulticastInput& multicast);
 

@@ -191,11 +191,11 @@ std::vector<Question> questions() {
   };
 }
 
-/// smd as a daemon on the stage's first adapter.
+/// smd as a daemon on the stage's first adapter. `options`: lines of its section [sm].
 class Daemon {
  public:
-  explicit Daemon(const Stage& stage)
-      : process_({.argv = {smd_path(), "run", "-c", configure()}, .env = stage.env(0)}) {}
+  explicit Daemon(const Stage& stage, const std::string& options = "")
+      : process_({.argv = {smd_path(), "run", "-c", configure(options)}, .env = stage.env(0)}) {}
 
   bool wait_until_up() {
     return wait_until([this] { return ctl({"status"}).find("\"master\"") != std::string::npos; },
@@ -212,10 +212,10 @@ class Daemon {
   Process& process() { return process_; }
 
  private:
-  std::string configure() {
+  std::string configure(const std::string& options) {
     const std::filesystem::path file = write_config(scratch_.path(), "interval_s = 0\n");
     std::string lines = read_text(file);
-    lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsm_key = 1\n");
+    lines.replace(lines.find("[sm]\n"), 5, "[sm]\nsm_key = 1\n" + options);
     std::ofstream(file) << lines;
     return file;
   }
@@ -412,19 +412,22 @@ TEST_P(GroupsAsked, OsmtestIsContent) {
 }
 
 /// `smd verify` of what a manager dumped into `folder`, as JSON.
-nlohmann::json judge(const std::filesystem::path& folder, const std::filesystem::path& members) {
-  const Finished run = run_process({.argv = {smd_path(),
-                                             "verify",
-                                             "--fabric",
-                                             folder / "net",
-                                             "--lft",
-                                             folder / "opensm-lfts.dump",
-                                             "--mft",
-                                             folder / "opensm.mcfdbs",
-                                             "--groups",
-                                             members,
-                                             "--json"}},
-                                   60s);
+nlohmann::json judge(const std::filesystem::path& folder,
+                     const std::filesystem::path& members,
+                     const Words& more = {}) {
+  Words argv{smd_path(),
+             "verify",
+             "--fabric",
+             folder / "net",
+             "--lft",
+             folder / "opensm-lfts.dump",
+             "--mft",
+             folder / "opensm.mcfdbs",
+             "--groups",
+             members,
+             "--json"};
+  argv.insert(argv.end(), more.begin(), more.end());
+  const Finished run = run_process({.argv = argv}, 60s);
   EXPECT_NE(run.exit_code, 2) << run.err;
   return nlohmann::json::parse(run.out, nullptr, false);
 }
@@ -503,6 +506,61 @@ TEST(JudgedTrees, OfOpensmAndOfSmd) {
   EXPECT_EQ(of_smd["deadlock"]["acyclic"], true) << of_smd.dump();
   RecordProperty("opensm", of_opensm.dump());
   RecordProperty("smd", of_smd.dump());
+}
+
+constexpr const char* kMarket = "ff12:6e6d:feed::101";  // IPoIB's groups always have trees for all
+
+// Hosts 1, 3 … receive and 8 alone sends: a tree for all under "up-down", one for host 8 under
+// "by-sender", where what others send misses some. Every entry leads to somebody.
+TEST(JudgedTrees, ForOneSender) {
+  for (const bool by_sender : {false, true}) {
+    const Scratch scratch;
+    const Stage stage(Server::Ibsim, "torus:dims=4.4,hosts=1", scratch.path());
+    ASSERT_TRUE(stage.ready());
+    Daemon smd(stage, by_sender ? "multicast_trees = \"by-sender\"\n" : "");
+    ASSERT_TRUE(smd.wait_until_up()) << smd.process().err();
+    const auto act = [&](std::size_t host, Words words) {
+      words.insert(words.begin(), build_path("bin/sa_client"));
+      return run_process({.argv = std::move(words), .env = stage.env(host)}, 20s).out;
+    };
+    EXPECT_THAT(act(1, creation(kMarket)), HasSubstr("status=0x0000"));
+    for (const std::size_t host : {3u, 6u, 9u, 11u, 14u})
+      EXPECT_THAT(act(host, joining(kMarket, 1)), HasSubstr("status=0x0000"));
+    EXPECT_THAT(act(8, joining(kMarket, 4)), HasSubstr("status=0x0000"));
+    const auto& folder = scratch.path();
+    nlohmann::json told;
+    const auto dumped = [&] {
+      static_cast<void>(smd.ctl({"dump", folder}));
+      told = nlohmann::json::parse(smd.ctl({"multicast"}), nullptr, false);
+      return has_group(folder / "opensm.mcfdbs") && told["trees"][0]["members"] == 7;
+    };
+    ASSERT_TRUE(wait_until(dumped, 30s)) << told.dump();
+    static_cast<void>(smd.ctl({"dump", folder}));
+    std::ofstream(folder / "net") << stage.tool({"ibnetdiscover"}).out;
+    // As saquery -m would print it; libumad2sim brings the first segment of a table alone.
+    std::ofstream groups(folder / "groups.txt");
+    for (const unsigned host : {1u, 3u, 6u, 8u, 9u, 11u, 14u}) {
+      groups << fmt::format(
+          "MCMemberRecord member dump:\nMlid....0xC001\nPortGid....fe80::1:0:0:{:x}\n"
+          "ScopeState....0x2{}\n",
+          2 * host + 1,
+          host == 8 ? 4 : 1);
+    }
+    groups.close();
+    const auto of_all = judge(folder, folder / "groups.txt")["multicast"];
+    const auto of_one = judge(folder, folder / "groups.txt", {"--one-sender"})["multicast"];
+    EXPECT_EQ(of_all["members"], 7) << of_all.dump();
+    EXPECT_EQ(of_all["missed"], by_sender ? 1 : 0) << of_all.dump();
+    EXPECT_EQ(of_one["missed"], 0) << of_one.dump();
+    EXPECT_EQ(of_one["ok"], true) << of_one.dump();
+    std::string tables = read_text(folder / "opensm.mcfdbs");
+    const std::size_t entry = tables.find("0xC001");
+    tables.erase(entry, tables.find('\n', entry) + 1 - entry);
+    std::ofstream(folder / "opensm.mcfdbs") << tables;
+    const auto cut = judge(folder, folder / "groups.txt", {"--one-sender"})["multicast"];
+    EXPECT_EQ(cut["missed"], 1) << cut.dump();
+    smd.process().terminate();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(On,

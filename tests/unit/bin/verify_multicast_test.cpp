@@ -94,6 +94,10 @@ TEST(MemberDump, WhatIsWrongIsNamedWithItsLine) {
               HasSubstr("groups:2: \"0x12\" is no multicast LID"));
   EXPECT_THAT(member_fault("MCMemberRecord member dump:\nPortGid....fe80\n"),
               HasSubstr("is no GID of a port"));
+  EXPECT_EQ(member_fault("MCMemberRecord member dump:\nMlid....0xC000\nPortGid....::\n"
+                         "ScopeState....0x20\n"),
+            "groups:3: members are not told to who asks without the manager's key: saquery "
+            "--smkey KEY -m");
   EXPECT_THAT(member_fault("MCMemberRecord member dump:\nScopeState....0x20\n"),
               HasSubstr("is no scope and JoinState"));
   EXPECT_THAT(member_fault("mcm_port: port_gid=0xfe80:0x20 scope_state=0x21\n"),
@@ -140,6 +144,7 @@ struct Given {
   std::vector<int> members{0, 1, 2};     // hosts; one below 0 only sends
   bool round = false;
   bool groups = true;
+  bool one_sender = false;
 };
 
 MulticastReport judge(const Given& given) {
@@ -164,8 +169,9 @@ MulticastReport judge(const Given& given) {
                           .join_state = host < 0 ? std::uint8_t{4} : std::uint8_t{1}});
     }
   }
-  const auto joined = join_multicast(input, copies, "mft", members, "groups");
+  auto joined = join_multicast(input, copies, "mft", members, "groups");
   EXPECT_TRUE(joined) << print_fault(joined.error().front());
+  if (given.one_sender) silence_others(*joined);
   return verify_multicast(input, *joined);
 }
 
@@ -211,6 +217,22 @@ TEST(VerifyMulticast, WhoOnlySendsIsMissedNowhere) {
   EXPECT_TRUE(judge({.copies = {{1, 3}, {2, 3}, {2}}, .members = {0, 1, -2}}).sound());
   EXPECT_EQ(judge({.copies = {{1, 3}, {2, 3}, {}}, .members = {0, 1, -2}}).missed, 1u);
   EXPECT_TRUE(judge({.copies = {}, .members = {1}}).sound()) << "nobody else is there";
+}
+
+// What is sent at sw-1 goes both ways; who is at the others hears it, and is heard by nobody.
+TEST(VerifyMulticast, OfOneSenderNobodyElseIsMissed) {
+  Given given{.copies = {{3}, {1, 2}, {3}}, .members = {0, -1, 2}};
+  EXPECT_EQ(judge(given).missed, 1u);
+  given.one_sender = true;
+  EXPECT_TRUE(judge(given).sound());
+  given.copies = {{3}, {1, 2}, {}};
+  EXPECT_EQ(judge(given).missed, 1u);
+  given.copies = {{1, 3}, {1, 2}, {1, 3}};
+  EXPECT_EQ(judge(given).loops, 1u);
+  // Of two nobody is the one.
+  given.copies = {{3}, {2}, {}};
+  given.members = {0, -1, -2};
+  EXPECT_EQ(judge(given).missed, 1u);
 }
 
 TEST(VerifyMulticast, CirclesWithUnicastRoutesAreFound) {

@@ -50,7 +50,15 @@ TEST(GroupScenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
             "another");
   EXPECT_EQ(
       with("[[group]]\nmember = \"all\"\n"),
-      "s.toml:4: unknown key group.member; known are members, leaf, count, random, seed, mlid");
+      "s.toml:4: unknown key group.member; known are members, leaf, count, random, seed, sender, "
+      "mlid");
+  EXPECT_EQ(with("[[group]]\nsender = \"host-00009\"\n"),
+            "s.toml:4: group.sender: no host is called host-00009; did you mean host-00000?");
+  EXPECT_EQ(with("[[group]]\nsender = 3\n"), "s.toml:4: group.sender must be a host");
+  EXPECT_EQ(with("[traffic]\ncollective = \"in-network-all-reduce\"\n[[group]]\nsender = "
+                 "\"host-00001\"\n"),
+            "s.toml:6: in-network-all-reduce: every member of its group receives; leave "
+            "group.sender out");
   EXPECT_EQ(with("[[group]]\ncount = 4\n[[fault]]\nat_us = 90\nwhat = \"link-down\"\n"
                  "where = \"sw-0-0:1\"\n"),
             "s.toml:4: a [[group]] is of a network that does not change; leave it or the [[fault]] "
@@ -189,6 +197,35 @@ TEST_P(Trees, EveryMemberGetsEveryPacketOnceAndNobodyElseAny) {
               << shape << ' ' << copies << ' ' << who;
         }
       }
+    }
+  }
+}
+
+// A sender that is no receiver; it need not be among those who are named. Trees made for it alone
+// are no longer than those for all.
+TEST_P(Trees, OfOneSenderBringItsPacketsToAllOthers) {
+  double hops = 0;
+  for (const char* shape : {"up-down", "by-sender", "multi-path"}) {
+    const auto made = prepare_text(
+        scenario(GetParam(), shape, "in-turn", "random = 9\nsender = \"host-00003\"\n"));
+    ASSERT_TRUE(made) << print_fault(made.error().at(0));
+    const ProgrammedGroup& group = made->groups().groups[0];
+    const std::uint32_t sender = group.sender.value();
+    EXPECT_TRUE(std::ranges::binary_search(group.members, sender));
+    const auto got =
+        send_from_all(*made, made->fabric().nodes, made->scenario().packet, 100 * kMicro);
+    for (const HostNum to : group.members) {
+      const auto at = got.find({sender, to});
+      EXPECT_EQ(at == got.end() ? 0 : at->second, to == sender ? 0 : 1) << shape << ' ' << to;
+    }
+    for (const auto& [ends, times] : got) {
+      EXPECT_TRUE(std::ranges::binary_search(group.members, ends.second)) << "no member";
+      EXPECT_NE(ends.second, sender) << "it receives nothing";
+      EXPECT_EQ(times, 1) << shape;
+    }
+    if (std::string_view(shape) == "up-down") hops = group.quality.mean_hops();
+    if (std::string_view(shape) == "by-sender") {
+      EXPECT_LE(group.quality.mean_hops(), hops);
     }
   }
 }
@@ -391,6 +428,35 @@ TEST(GroupScenario, LoadsCountEachCopy) {
   EXPECT_NEAR(double(result.stats.delivered),
               double(result.stats.generated) * 7,
               double(result.stats.generated) * 0.1);
+}
+
+// Of eight hosts one sends to the group, a seventh as often as each of the others sends to one.
+TEST(GroupScenario, WhoIsNoSenderSendsByThePattern) {
+  const auto made = prepare_text(std::string(kLeaves) +
+                                 "[[group]]\nsender = \"host-00002\"\n[traffic]\n"
+                                 "multicast_share = 1\nsize = 1024\narrivals = \"constant\"\n"
+                                 "[measure]\nmost_intervals = 40\n");
+  ASSERT_TRUE(made);
+  const PointResult result = made->run(0.3, 1);
+  EXPECT_EQ(result.audit, "");
+  EXPECT_NEAR(double(result.stats.replicated) / double(result.stats.generated),
+              6 * (1.0 / 7) / (7 + 1.0 / 7),
+              0.02);
+}
+
+// Rank 0 is the sender: the tree for it alone would bring nobody else's packets to all.
+TEST(GroupScenario, ACollectiveOfAGroupWithASenderBeginsThere) {
+  for (const char* kind : {"multicast-broadcast", "multicast-all-reduce", "binomial-broadcast"}) {
+    const auto made =
+        prepare_text(fmt::format("[fabric]\nname = \"torus:dims=4.4,hosts=1\"\nmulticast_trees = "
+                                 "\"by-sender\"\n[[group]]\nsender = \"host-00005\"\n[traffic]\n"
+                                 "collective = \"{}\"\nbytes = 50000\n",
+                                 kind));
+    ASSERT_TRUE(made) << print_fault(made.error().at(0));
+    const PointResult result = made->run(0, 1);
+    EXPECT_EQ(result.audit, "");
+    EXPECT_NE(result.completed_at, kNever) << kind;
+  }
 }
 
 TEST(GroupScenario, ResultsSayWhatTheTreesAre) {
