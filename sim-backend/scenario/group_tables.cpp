@@ -272,7 +272,7 @@ class GroupWriter {
   /// The rows of switches and hosts, as a cycle writes them for a lane.
   void write_rows() {
     const Fabric& fabric = *fabric_.snapshot;
-    const SlToVlMaps rows = choose_rows(fabric, fabric_.routing, QosPolicy{}, out_.lane);
+    const SlToVlMaps rows = choose_rows(fabric, fabric_.routing, QosPolicy{}, out_.lane, vls_);
     const QosPolicy qos = choose_qos(Settings{}, fabric_.routing.vls, out_.lane);
     for (std::uint32_t n = 0; n < fabric_.nodes.size(); ++n) {
       NodeState& node = fabric_.nodes[n];

@@ -151,10 +151,11 @@ void Cycle::read_held() { read_back(&Cycle::route); }
 void Cycle::read_back(void (Cycle::*then)()) {
   ProgramState& confirmed = parts_.state.program;
   for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
-    if (found_.fabric->switch_info[sw].linear_fdb_top != 0) continue;  // else fresh from power-on
+    const SwitchInfo& info = found_.fabric->switch_info[sw];
+    if (info.linear_fdb_top != 0 || has_random_table(info)) continue;  // else fresh from power-on
     const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
     confirmed.forget(guid);
-    if (!has_random_table(found_.fabric->switch_info[sw])) confirmed.multicast.note_restarted(guid);
+    confirmed.multicast.note_restarted(guid);
   }
   std::vector<TableBlock> blocks = find_unread_blocks(*found_.fabric, lids_.top, confirmed.tables);
   if (blocks.empty()) return (this->*then)();
@@ -308,7 +309,11 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   }
   SlToVlMaps rows;
   if (parts_.store.get().sl_to_vl_mark || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
-    rows = choose_rows(fabric, goal, parts_.settings.qos, apart);
+    rows = choose_rows(fabric,
+                       goal,
+                       parts_.settings.qos,
+                       apart,
+                       std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)));
   auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
   report_.partition_faults = state.partitions.faults;
   report_qos_conflicts(parts_.settings, goal, state.qos_conflicts);

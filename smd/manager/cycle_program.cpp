@@ -79,6 +79,22 @@ void Cycle::await_part() {
   });
 }
 
+namespace {
+
+/// Entries of random forwarding tables, which no ConfirmedTables has. Of one that was not read yet
+/// nothing is known.
+void add_random_entries(const Fabric& fabric, const RandomTables& random, ForwardingTables& held) {
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    if (!has_random_table(fabric.switch_info[sw])) continue;
+    const auto entries = random.entries(fabric.node_guid[fabric.switch_node[sw]]);
+    for (const auto& [lid, port] : entries) {
+      if (lid <= held.top()) held.set_route(sw, lid, port);
+    }
+  }
+}
+
+}  // namespace
+
 PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
   const ProgramState& confirmed = parts_.state.program;
   const Fabric& fabric = goal->fabric();
@@ -92,6 +108,7 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
               .rows = {},
               .advertised = {},
               .found = found_.fabric->switch_count()};
+  add_random_entries(fabric, confirmed.random, job.held.lft);
   if (!goal->rows->empty()) {
     job.rows = confirmed.sl_to_vl;
     job.advertised = parts_.state.advertised.at(parts_.runtime.now());

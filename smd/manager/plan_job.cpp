@@ -35,7 +35,7 @@ PathSls sls_with_unresponsive(const Fabric& fabric,
   return sls;
 }
 
-// SL-to-VL entries of unresponsive switches are those that were set last.
+// Of unresponsive switches what was wanted last; what they are known to hold is in the plan's task.
 SlToVlMaps rows_with_unresponsive(const Fabric& fabric,
                                   const ActiveSubnet& now,
                                   const ActiveSubnet& before) {
@@ -290,9 +290,10 @@ void AdvertisedSls::refresh(const std::shared_ptr<const ActiveSubnet>& better) {
 SlToVlMaps choose_rows(const Fabric& fabric,
                        const RoutingTables& routing,
                        const QosPolicy& qos,
-                       const std::optional<MulticastVl>& apart) {
+                       const std::optional<MulticastVl>& apart,
+                       unsigned most_vls) {
   const bool one_lane = routing.sl_to_vl.empty() && routing.vls <= 1;
-  const SlToVl free_choice = modulo_row(apart ? apart->vl.value() : 15u);
+  const SlToVl free_choice = modulo_row(apart ? apart->vl.value() : most_vls);
   const SlToVl common = one_lane ? qos.row_of(PortKind::SwitchExternal).value_or(free_choice)
                                  : modulo_row(std::clamp(routing.vls, 1u, 15u));
   SlToVlMaps rows = build_switch_rows(fabric, routing.sl_to_vl, common);
@@ -320,7 +321,7 @@ SlToVlTask build_lane_task(const ActiveSubnet& goal,
     add_all(fabric, top, task.advertised);
   }
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    if (sw.value() >= found) continue;
+    const bool answers = sw.value() < found;
     const auto held = known.of(fabric.node_guid[fabric.switch_node[sw]]);
     const bool forwards = fabric.switch_info[sw].linear_fdb_top != 0;
     for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
@@ -328,6 +329,7 @@ SlToVlTask build_lane_task(const ActiveSubnet& goal,
       if (std::ranges::binary_search(blocked, Turn{sw, in, out})) return;
       if (row != nullptr) {
         task.held.set_row(sw, in, out, task.held.add_row(*row));
+        if (!answers) task.wanted.set_row(sw, in, out, task.wanted.add_row(*row));
       } else if (forwards) {
         task.unknown.push_back({sw, in, out});
       } else {

@@ -74,14 +74,16 @@ class AdvertisedSls {
 };
 
 /// The rows that switches shall hold for these routes; where one VL will do, those that the site
-/// wants, or every SL on a VL of its own. `apart` keeps its VL to itself.
+/// wants, or every SL on a VL of its own, of `most_vls` that links operate at most (1 to 15).
+/// `apart` keeps its VL to itself.
 [[nodiscard]] SlToVlMaps choose_rows(const Fabric& fabric,
                                      const RoutingTables& routing,
                                      const QosPolicy& qos,
-                                     const std::optional<MulticastVl>& apart);
+                                     const std::optional<MulticastVl>& apart,
+                                     unsigned most_vls);
 
 /// Rows of the goal's fabric as confirmed; a switch beyond the first `found` ones is unresponsive,
-/// and holds what it was given. `blocked` are opened with their wanted row.
+/// and is wanted to hold what it holds. `blocked` are opened with their wanted row.
 [[nodiscard]] SlToVlTask build_lane_task(const ActiveSubnet& goal,
                                          const AdvertisedRoutes& advertised,
                                          const ConfirmedSlToVl& known,

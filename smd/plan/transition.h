@@ -80,7 +80,8 @@ struct TransitionPhase {
 /// What may sit in a channel while a phase is under way, besides what its own entries send.
 /// Linger: packets of every entry that was in force since the plan began. Drained: nothing, since
 /// the barrier let earlier ones leave the channel that they had entered; whoever runs the plan may
-/// wait longer than its round trip. In a plan of one phase they are the same.
+/// wait longer than its round trip. In a plan of one phase they are the same. Between what a
+/// phase blocks or discards and its entries whoever runs the plan waits, too.
 enum class InFlight : std::uint8_t { Linger, Drained };
 
 enum class TransitionKind : std::uint8_t {

@@ -41,6 +41,7 @@ class PhaseRunner {
   void restore_turns();
   void deactivate();
   void write_sl_to_vl();
+  void drain(std::function<void()> then);
   void write_entries();
   void raise_tops();
   void activate();
@@ -50,6 +51,10 @@ class PhaseRunner {
   /// True when the plan ends here.
   bool interrupts(std::string_view list, Unconfirmed unconfirmed);
 
+  /// By all of the plan so far: turns, or SLs of turns.
+  [[nodiscard]] std::uint64_t turns_closed() const;
+  [[nodiscard]] bool writes_entries() const;
+
   [[nodiscard]] const TransitionPlan& plan() const { return *run_.input.plan; }
 
   [[nodiscard]] const TransitionPhase& phase() const { return plan().phases[at_]; }
@@ -58,6 +63,7 @@ class PhaseRunner {
   Parts parts_;
   std::function<void()> done_;
   std::size_t at_ = 0;
+  std::uint64_t closed_before_ = 0;  // before this phase
   bool defaults_set_ = false;
   bool whole_written_ = false;
 };
@@ -69,6 +75,7 @@ void PhaseRunner::start(std::function<void()> done) {
 
 void PhaseRunner::block_turns() {
   if (at_ == plan().phases.size()) return write_leftovers();
+  closed_before_ = turns_closed();
   parts_.turns.block(phase().block, [this](Unconfirmed unconfirmed) {
     if (!interrupts("blocking turns", std::move(unconfirmed))) restore_turns();
   });
@@ -89,16 +96,34 @@ void PhaseRunner::deactivate() {
 void PhaseRunner::write_sl_to_vl() {
   const auto then = [this](Unconfirmed unconfirmed) {
     if (interrupts("writing SL-to-VL rows", std::move(unconfirmed))) return;
-    if (std::exchange(defaults_set_, true)) return write_entries();
-    parts_.switches.set_default_ports([this] { write_entries(); });
+    drain([this] {
+      if (std::exchange(defaults_set_, true)) return write_entries();
+      parts_.switches.set_default_ports([this] { write_entries(); });
+    });
   };
   phase().sl_to_vl ? parts_.rows.write(then) : then({});
 }
 
+std::uint64_t PhaseRunner::turns_closed() const {
+  const bool discards = plan().kind == TransitionKind::CutDependencies;
+  return run_.report.turns_blocked + (discards ? run_.report.sl_to_vl_written : 0);
+}
+
+/// What a switch had looked up before a turn was blocked or an SL discarded still waits for that
+/// output. The proof of the phase takes it to be gone before the entries that follow.
+void PhaseRunner::drain(std::function<void()> then) {
+  const bool waits = turns_closed() != closed_before_ && writes_entries() &&
+                     run_.input.writing.drain_time > Duration{0};
+  waits ? parts_.batch.later(run_.input.writing.drain_time, std::move(then)) : then();
+}
+
+bool PhaseRunner::writes_entries() const {
+  return !phase().entries.empty() || phase().to_wanted || plan().phases.size() == 1;
+}
+
 void PhaseRunner::write_entries() {
-  const bool writes = !phase().entries.empty() || phase().to_wanted || plan().phases.size() == 1;
-  const bool all =
-      writes && block_choice(run_) != BlockChoice::Changed && !std::exchange(whole_written_, true);
+  const bool all = writes_entries() && block_choice(run_) != BlockChoice::Changed &&
+                   !std::exchange(whole_written_, true);
   parts_.blocks.write(
       phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
       [this](Unconfirmed unconfirmed) {

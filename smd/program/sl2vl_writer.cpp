@@ -318,7 +318,7 @@ TurnMemory::Entry& TurnSetter::row_of(const Turn& turn) {
 }
 
 /// What routes need, or what the site configured, or what was there before, or every SL on a VL
-/// of its own; a VL that the link does not have would discard the packets.
+/// of its own; a VL that the link does not operate would discard the packets.
 SlToVl TurnSetter::open_entry(const Turn& turn) {
   if (run_.input.writes_sl_to_vl()) return run_.input.sl_to_vl->row(turn.sw, turn.in, turn.out);
   const std::optional<SlToVl>& site = site_entry();
@@ -328,6 +328,7 @@ SlToVl TurnSetter::open_entry(const Turn& turn) {
   const PortIdx peer = fabric.peer[out];
   unsigned lanes = data_lanes(fabric, out);
   if (peer != kNone<PortIdx>) lanes = std::min(lanes, data_lanes(fabric, peer));
+  lanes = std::min(lanes, std::max(1u, data_vls(run_.input.policy.max_operational_vls)));
   SlToVl row;
   for (std::size_t sl = 0; sl < row.size(); ++sl) {
     const Vl wanted = site ? (*site)[sl] : Vl{static_cast<std::uint8_t>(sl)};

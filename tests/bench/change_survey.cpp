@@ -186,7 +186,7 @@ Routing route(const Options& options,
   }
   SlToVlMaps rows;
   if (marked || routed.tables.vls > 1 || !routed.tables.sl_to_vl.empty())
-    rows = choose_rows(*fabric, routed.tables, {}, {});
+    rows = choose_rows(*fabric, routed.tables, {}, {}, 15);
   SweepReport sweep;
   sweep.fabric = fabric;
   out.subnet =
@@ -408,7 +408,7 @@ class Survey {
     if (!goal->rows->empty() && !held.marked) {
       // Read before the first plan: SL 0 … 15 on VL 0 is what switches start with.
       held.marked = true;
-      held.confirm_rows(*before, choose_rows(before->fabric(), before->routing, {}, {}));
+      held.confirm_rows(*before, choose_rows(before->fabric(), before->routing, {}, {}, 15));
       job.rows = held.rows;
     }
     double began = cpu_ms();

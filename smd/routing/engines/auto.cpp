@@ -337,8 +337,9 @@ class Auto final : public Engine {
             find_engine(depth_first ? "updn" : each.name)->compute(fabric_, lids_, request);
         candidate.refused = why_not(tables, request_);
         if (left_out && !candidate.refused.starts_with(kNoShape)) candidate.refused = each.unsafe;
+        const bool computed = candidate.refused.empty() || !candidate.refused.starts_with(kNoShape);
+        if (computed) left_ -= std::min(left_, steps);
         if (candidate.refused.empty()) {
-          left_ -= std::min(left_, steps);
           candidate.vls = tables->vls;
           tables_.emplace_back(candidates_.size(), std::move(*tables));
         }

@@ -108,6 +108,16 @@ struct LaneTaskOf : testing::Test {
         *goal_, AdvertisedRoutes{}, known, goal_->fabric().switch_count(), blocked);
   }
 
+  /// The last switch answers nothing.
+  [[nodiscard]] SlToVlTask build_with_last_silent() const {
+    return build_lane_task(
+        *goal_, AdvertisedRoutes{}, known, goal_->fabric().switch_count() - 1, {});
+  }
+
+  [[nodiscard]] SwitchIdx last() const {
+    return SwitchIdx{static_cast<std::uint32_t>(goal_->fabric().switch_count() - 1)};
+  }
+
   ConfirmedSlToVl known;
 
  private:
@@ -144,9 +154,40 @@ TEST_F(LaneTaskOf, BlockedTurnsAreOpenedWithTheirWantedRow) {
   EXPECT_EQ(build({way}).held.row(way.sw, way.in, way.out), modulo_row(2));
 }
 
+TEST_F(LaneTaskOf, ASwitchThatAnswersNothingKeepsWhatItConfirmed) {
+  know_all_but(SwitchIdx{0});
+  const Turn way = ways_of(last()).front();
+  know(way, modulo_row(5));
+  const SlToVlTask task = build_with_last_silent();
+  EXPECT_EQ(task.held.row(way.sw, way.in, way.out), modulo_row(5));
+  EXPECT_EQ(task.wanted.row(way.sw, way.in, way.out), modulo_row(5)) << "nobody can change it";
+}
+
+// A Set that it did not answer may have arrived or not.
+TEST_F(LaneTaskOf, UnconfirmedRowsOfASwitchThatAnswersNothingMayBeAnything) {
+  know_all_but(last());
+  EXPECT_EQ(build_with_last_silent().unknown, ways_of(last()));
+}
+
 TEST_F(LaneTaskOf, WhoWasToldNothingCertainMayUseAnySl) {
   const SlToVlTask task = build();
   EXPECT_EQ(task.advertised.of(SwitchIdx{1}, Lid{1}), 0xffff);
+}
+
+// Packets on a VL that a link has and does not operate are discarded.
+TEST(ChosenRows, NameVlsThatLinksOperate) {
+  const HandMade made = loop_of_two();
+  Fabric fabric = *made.fabric;
+  for (const PortIdx port : fabric.peer.indices()) fabric.port_info[port].vl_cap = 4;  // 8 VLs
+  for (const unsigned most : {1u, 2u, 8u}) {
+    const SlToVlMaps rows = choose_rows(fabric, {}, {}, {}, most);
+    unsigned highest = 0;
+    for_each_turn(fabric, SwitchIdx{0}, [&](PortNum in, PortNum out) {
+      for (const Vl vl : rows.row(SwitchIdx{0}, in, out))
+        highest = std::max<unsigned>(highest, vl.value());
+    });
+    EXPECT_EQ(highest, most - 1);
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 
 #include "tests/unit/program/program_lab.h"
 
@@ -196,6 +197,51 @@ TEST_F(Change, TheListsOfAPhaseComeInOrder) {
       order,
       testing::ElementsAre("block", "restore", "Down", "LinearForwardingTable", "Armed", "Active"));
   EXPECT_EQ(lab.find_inactive_port(), "");
+}
+
+/// From the last SL-to-VL entry to the first forwarding block, with a drain time of 100 ms.
+Duration time_before_entries(ProgramLab& lab, const TransitionPlan& plan, const SlToVlMaps* rows) {
+  ProgramInput input = lab.input();
+  input.plan = &plan;
+  input.sl_to_vl = rows;
+  input.writing.drain_time = std::chrono::milliseconds(100);
+  std::optional<TimePoint> closed, written;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set) return true;
+    if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::SlToVlMappingTable))
+      closed = lab.runtime.now();
+    if (smp.attribute_id == static_cast<std::uint16_t>(AttributeId::LinearForwardingTable))
+      written = written.value_or(lab.runtime.now());
+    return true;
+  };
+  EXPECT_FALSE(lab.program(input).plan_interrupted);
+  EXPECT_TRUE(closed && written);
+  return written.value_or(TimePoint{}) - closed.value_or(TimePoint{});
+}
+
+// Packets that a switch looked up before wait for the output of the turn: entries that close a
+// circle with it come when they are gone.
+TEST_F(Change, EntriesWaitUntilWhatABlockedTurnHoldsIsGone) {
+  plan = split_by_lid(before, lab.routing.lft, 1);
+  plan.kind = TransitionKind::CutDependencies;
+  plan.phases[0].block = {{SwitchIdx{0}, PortNum{1}, PortNum{2}}};
+  EXPECT_GE(time_before_entries(lab, plan, nullptr), std::chrono::milliseconds(100));
+}
+
+TEST_F(Change, EntriesWaitForDiscardedSlsAndNotForRowsThatDiscardNothing) {
+  const SlToVlMaps rows = build_switch_rows(lab.snapshot(), {}, modulo_row(2));
+  for (const TransitionKind kind : {TransitionKind::CutDependencies, TransitionKind::Certified}) {
+    ProgramLab other(kTree);
+    other.spread_lids(10);
+    other.bring_up();
+    const ForwardingTables held = other.routing.lft;
+    other.routing.lft = turned_tables(other.snapshot(), held);
+    TransitionPlan change = split_by_lid(held, other.routing.lft, 1);
+    change.kind = kind;
+    change.phases[0].sl_to_vl = true;
+    const Duration waited = time_before_entries(other, change, &rows);
+    EXPECT_EQ(waited >= std::chrono::milliseconds(100), kind == TransitionKind::CutDependencies);
+  }
 }
 
 }  // namespace

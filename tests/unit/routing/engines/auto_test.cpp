@@ -250,6 +250,29 @@ TEST(Auto, CountsWhatLeadingPathsApartTakes) {
   EXPECT_GE(least_budget(NonMinimal::AlmostMinimal), shortest + 30);
 }
 
+// Two VLs are too few for dfsssp, which it says once it has computed its routes.
+TEST(Auto, CountsWhatEnginesTakeThatRefuse) {
+  const Generated g = generated("torus:dims=8.8,hosts=2");
+  constexpr const char* kNotAsked = "not asked: it would exceed the budget";
+  const auto weigh = [&](std::uint32_t budget) {
+    return compute("auto",
+                   g.fabric,
+                   g.lids,
+                   {.options = {.auto_budget_ms = budget, .auto_vls = 2}, .max_vls = 8});
+  };
+  const RoutingTables all = weigh(100'000);
+  ASSERT_FALSE(candidate_of(all, "dfsssp").refused.empty());
+  ASSERT_NE(candidate_of(all, "dfsssp").refused, kNotAsked);
+  ASSERT_NE(candidate_of(all, "itb-vl").refused, kNotAsked);
+  std::uint32_t least = 1, most = 100'000;  // ms; with the most it is asked
+  while (least < most) {
+    const std::uint32_t budget = (least + most) / 2;
+    const bool asked = candidate_of(weigh(budget), "dfsssp").refused != kNotAsked;
+    (asked ? most : least) = asked ? budget : budget + 1;
+  }
+  EXPECT_EQ(candidate_of(weigh(least), "itb-vl").refused, kNotAsked);
+}
+
 TEST(Auto, KeepsWhatItWeighedOverAChange) {
   const Generated g = generated("irregular:switches=16,ports=16,links=4,hosts=2");
   const RoutingTables before = compute("auto", g.fabric, g.lids, {.max_vls = 8});
