@@ -126,6 +126,26 @@ TEST_F(Change, NewRootsTurnTheTree) {
   expect_healthy();
 }
 
+// Switches without linear tables: what they hold is known, and a lost cable changes a part of it.
+TEST(RandomTables, AreWhatAChangeBeginsWith) {
+  std::size_t planned = 0, wanted = 0;
+  SimulatedSubnetOptions options;
+  options.agents.rft_cap = 64;
+  options.on_plan = [&](const Fabric& fabric, const TransitionPlan& plan) {
+    planned = 0;
+    wanted = fabric.switch_count() * 36;  // LIDs of 20 switches and 16 hosts
+    for (const TransitionPhase& phase : plan.phases)
+      planned += phase.to_wanted ? wanted : phase.entries.size();
+  };
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), options);
+  ASSERT_TRUE(subnet.start());
+  subnet.fabric.set_link(subnet.node("sw-0-0"), PortNum{3}, false);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_GT(planned, 0u);
+  EXPECT_LT(planned, wanted / 4);
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
 TEST(ChangeInPhases, WaitsBetweenThemUntilChannelsAreEmpty) {
   constexpr Duration kDrain = std::chrono::milliseconds(20);
   Duration took[2];
