@@ -238,6 +238,7 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
                     .member = member}));
   };
   const auto look = [&](const Group& group) {
+    sink.pass();
     if (!meets_bounds(group.traits, bounds)) return;
     if (!query.trusted && !subnet->in_partition(own, group.traits.p_key)) return;
     if (names_port) {

@@ -356,6 +356,7 @@ Answer InformManager::find_records(const SubnetView& view, const Query& query) c
   const PortIdx client = view.lids().owner_of(query.client.lid);
   for (const auto& [subscriber, list] : table_.all()) {
     const PortIdx port = view.find_port(subscriber.port);
+    sink.pass();
     if (!query.trusted && !shares_partition(view, client, keys_of(view, port))) continue;
     for (const Subscription& each : list) {
       sink.offer(InformInfoRecord{.subscriber = {view.parts().subnet_prefix, subscriber.port},

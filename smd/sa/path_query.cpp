@@ -26,10 +26,12 @@ class End {
     return one_ == kNone<PortIdx> ? std::span<const PortIdx>(many_) : std::span(&one_, 1);
   }
 
+  /// How many are not kept.
   template <class Predicate>
-  void keep_if(Predicate keep) {
-    if (one_ != kNone<PortIdx> && !keep(one_)) one_ = kNone<PortIdx>;
-    std::erase_if(many_, [&](PortIdx port) { return !keep(port); });
+  std::size_t keep_if(Predicate keep) {
+    const bool drops = one_ != kNone<PortIdx> && !keep(one_);
+    if (drops) one_ = kNone<PortIdx>;
+    return (drops ? 1u : 0u) + std::erase_if(many_, [&](PortIdx port) { return !keep(port); });
   }
 
   Status status = Status::Ok;
@@ -199,20 +201,23 @@ Answer find_paths(const SubnetView& view,
                    ? find_routers(view, wanted.dgid.prefix, by_dlid, wanted.dlid)
                    : find_end(view, request.asks(part::kDgid), wanted.dgid, by_dlid, wanted.dlid);
   if (target.status != Status::Ok) return {.status = target.status};
+  std::size_t invisible = 0;
   for (End* end : {&source, &target})
-    end->keep_if([&](PortIdx port) { return is_visible(view, query, port); });
+    invisible += end->keep_if([&](PortIdx port) { return is_visible(view, query, port); });
   const bool one = static_cast<Method>(query.header.mad.method) == Method::Get;
   if (leaves && one && source.ports().size() == 1 && !target.ports().empty())
     target = End(find_nearest(view, source.ports().front(), target.ports()), target.only);
   if (source.ports().size() * target.ports().size() > limits.paths)
-    return {.status = Status::NoResources};
+    return {.status = Status::NoResources, .cost = 1 + invisible};
   PathFinder finder(view, request, limits);
   for (const PortIdx from : source.ports()) {
     for (const PortIdx to : target.ports()) {
       if (!finder.add_pair(from, source.only, to, target.only)) return finder.finish();
     }
   }
-  return finder.finish();
+  Answer answer = finder.finish();
+  answer.cost += invisible;
+  return answer;
 }
 
 }  // namespace

@@ -48,9 +48,9 @@ Answer find_node_records(const SubnetView& view, const Query& query, const Query
       }
     }
   } else {
-    ports = find_candidates(view, query);
+    ports = find_candidates(view, query, sink);
   }
-  drop_invisible(view, query, ports);
+  sink.pass(drop_invisible(view, query, ports));
   for (const PortIdx port : ports) {
     const NodeIdx node = fabric.node_of[port];
     NodeInfo info = fabric.node_info[node];
@@ -75,13 +75,13 @@ Answer find_port_info_records(const SubnetView& view,
                                           : std::uint16_t{0};
   RecordSink sink(
       kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask | kPortCapMask2 : 0));
-  for (const PortIdx end : find_candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query, sink)) {
     const NodeIdx node = fabric.node_of[end];
     const auto offer = [&](PortIdx port) {
       const PortInfo& info = fabric.port_info[port];
       if ((info.capability_mask & capabilities) != capabilities ||
           (info.capability_mask2 & capabilities2) != capabilities2)
-        return;
+        return sink.pass();
       sink.offer(PortInfoRecord{.lid = view.lids().base[end],
                                 .port = fabric.number_of(port),
                                 .info = visible(view, port, query.trusted)});
@@ -100,7 +100,8 @@ Answer find_switch_info_records(const SubnetView& view,
                                 const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kSwitchInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    sink.pass();
     const SwitchIdx sw = fabric.switch_at(port);
     if (sw != kNone<SwitchIdx>)
       sink.offer(SwitchInfoRecord{view.lids().base[port], fabric.switch_info[sw]});
@@ -124,7 +125,7 @@ Answer find_guid_info_records(const SubnetView& view,
                               const Query& query,
                               const QueryLimits& limits) {
   RecordSink sink(kGuidInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
     const std::size_t guids = view.fabric().port_info[port].guid_cap;
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       GuidInfoRecord record{.lid = view.lids().base[port],
@@ -161,7 +162,8 @@ Answer find_lft_records(const SubnetView& view, const Query& query, const QueryL
   const Fabric& fabric = view.fabric();
   const ForwardingTables& lft = view.routing().lft;
   RecordSink sink(kLftRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    sink.pass();
     const SwitchIdx sw = fabric.switch_at(port);
     if (sw == kNone<SwitchIdx>) continue;
     LftRecord record{.lid = view.lids().base[port]};
