@@ -265,13 +265,12 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
 
 Answer GroupManager::find_tables(const SubnetView& view, const Query& query) const {
   const Fabric& fabric = view.fabric();
-  const auto wanted = decode_mft_record(query.data);
-  const bool names_lid = (query.header.component_mask & component_bit(0)) != 0;
-  RecordSink sink(kMftRecord, query, parts_.limits.bytes, component_bit(0));
-  for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    const NodeIdx node = fabric.switch_node[sw];
-    const Lid lid = view.lids().base[fabric.port_of(node, PortNum{0})];
-    if (names_lid && wanted->lid != lid) continue;
+  RecordSink sink(kMftRecord, query, parts_.limits.bytes, kLid);
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    const NodeIdx node = fabric.node_of[port];
+    sink.pass();
+    if (!fabric.is_switch(node)) continue;
+    const Lid lid = view.lids().base[port];
     parts_.tables.each_held(fabric.node_guid[node], [&](MftModifier at, const MftBlock& block) {
       sink.offer(MftRecord{.lid = lid, .position = at.position, .block = at.block, .masks = block});
     });

@@ -234,6 +234,21 @@ TEST_F(GroupRecords, TablesOfSwitches) {
             Status::BadMethodAttribute);
 }
 
+TEST_F(GroupRecords, AnyLidOfPort0NamesItsSwitch) {
+  ViewParts parts = view->parts();
+  auto lids = std::make_shared<LidMap>(*parts.lids);
+  constexpr Lid base{32};
+  set_lid(*lids, test::end_port(*parts.fabric, "S1"), base, 2);
+  parts.lids = lids;
+  view = std::make_shared<const SubnetView>(parts);
+  tables.confirm(view->fabric().node_guid[test::node(view->fabric(), "S1")], {}, MftBlock{7});
+  const MftRecord wanted{.lid = Lid{35}};
+  const Answer found =
+      put(sa::ask(Method::GetTable, RecordId::MftRecord, component_bit(0), wanted, 72), "H1");
+  ASSERT_EQ(found.count(), 1u);
+  EXPECT_EQ(decode_mft_record(found.records)->lid, base);
+}
+
 TEST(MulticastRecords, AreWhatTheyWere) {
   std::array<std::byte, kDataSize> data{};
   const McMemberRecord member{.mgid = kMgid,
