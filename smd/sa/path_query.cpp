@@ -104,8 +104,13 @@ std::size_t paths_per_pair(const PathRequest& request, Method method) {
   return request.asks(part::kNumbPath) ? request.wanted.numb_path : SIZE_MAX;
 }
 
-TraceRecord describe(const SubnetView& view, NodeIdx node) {
+/// Of a node that the client may not see, what it is, and not who. `port`: by which the path comes
+/// or goes.
+TraceRecord describe(const SubnetView& view, const Query& query, PortIdx port) {
+  const NodeIdx node = view.fabric().node_of[port];
   const NodeInfo& info = view.fabric().node_info[node];
+  if (!is_visible(view, query, port))
+    return {.gid_prefix = view.parts().subnet_prefix, .node_type = info.node_type};
   return {.gid_prefix = view.parts().subnet_prefix,
           .node_type = info.node_type,
           .node = view.fabric().node_guid[node].value(),
@@ -114,17 +119,22 @@ TraceRecord describe(const SubnetView& view, NodeIdx node) {
 
 /// `egresses`: the port by which each node but the last is left.
 std::vector<TraceRecord> trace(const SubnetView& view,
+                               const Query& query,
                                PortIdx source,
                                const std::vector<PortIdx>& egresses) {
   const Fabric& fabric = view.fabric();
-  std::vector<TraceRecord> records{describe(view, fabric.node_of[source])};
+  std::vector<TraceRecord> records{describe(view, query, source)};
   for (const PortIdx egress : egresses) {
     const PortIdx entry = fabric.peer[egress];
-    records.back().exit_port = fabric.number_of(egress);
-    records.back().exit_port_id = fabric.port_guid[egress].value();
-    records.push_back(describe(view, fabric.node_of[entry]));
-    records.back().entry_port = fabric.number_of(entry);
-    records.back().entry_port_id = fabric.port_guid[entry].value();
+    if (is_visible(view, query, egress)) {
+      records.back().exit_port = fabric.number_of(egress);
+      records.back().exit_port_id = fabric.port_guid[egress].value();
+    }
+    records.push_back(describe(view, query, entry));
+    if (is_visible(view, query, entry)) {
+      records.back().entry_port = fabric.number_of(entry);
+      records.back().entry_port_id = fabric.port_guid[entry].value();
+    }
   }
   return records;
 }
@@ -272,7 +282,7 @@ Answer find_trace(const SubnetView& view, const Query& query, const QueryLimits&
   const PortIdx source = view.lids().owner_of(path.slid);
   std::vector<PortIdx> egresses;
   if (!find_path(view, source, path.dlid, &egresses)) return answer;
-  const std::vector<TraceRecord> records = trace(view, source, egresses);
+  const std::vector<TraceRecord> records = trace(view, query, source, egresses);
   answer.records.resize(records.size() * kTraceRecordSize);
   for (std::size_t i = 0; i < records.size(); ++i)
     encode_record(records[i], std::span(answer.records).subspan(i * kTraceRecordSize));
