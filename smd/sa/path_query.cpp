@@ -220,9 +220,14 @@ Answer find_paths(const SubnetView& view,
   if (source.ports().size() * target.ports().size() > limits.paths)
     return {.status = Status::NoResources, .cost = 1 + invisible};
   PathFinder finder(view, request, limits);
+  const auto named = [&](std::uint64_t component, const Gid& gid) {
+    return request.asks(component) ? std::optional(gid) : std::nullopt;
+  };
+  const auto sgid = named(part::kSgid, wanted.sgid), dgid = named(part::kDgid, wanted.dgid);
+  bool goes_on = true;
   for (const PortIdx from : source.ports()) {
     for (const PortIdx to : target.ports()) {
-      if (!finder.add_pair(from, source.only, to, target.only)) return finder.finish();
+      goes_on = goes_on && finder.add_pair({from, source.only, sgid}, {to, target.only, dgid});
     }
   }
   Answer answer = finder.finish();
