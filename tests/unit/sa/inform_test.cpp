@@ -577,5 +577,25 @@ TEST(Inform, SubscriptionsOutliveTheManager) {
   EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1")));
 }
 
+/// A port that went between two lives: nobody knows any more in which partitions it was.
+TEST(Inform, WhoWentUnseenIsToldToTheTrustedAloneWhereThereArePartitions) {
+  KeptBench before;
+  ASSERT_EQ(before.status_of(subscribe({.trap_or_device = 65}), "H1"), 0);
+  ASSERT_EQ(before.status_of(trusted(subscribe({.trap_or_device = 65})), "H2"), 0);
+  const SubscriptionTable::Map kept = before.inform.table().all();
+  std::vector<Guid> in_service = before.inform.in_service();
+  in_service.push_back(Guid{0x4711});
+  for (const bool partitions : {false, true}) {
+    KeptBench restored;
+    restored.inform.restore(kept, in_service);
+    restored.adopt(partitions ? with_others({"H2"}) : view_of(kWhole));
+    restored.run();
+    if (partitions)
+      EXPECT_THAT(told(restored), ElementsAre(restored.lid("H2")));
+    else
+      EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1"), restored.lid("H2")));
+  }
+}
+
 }  // namespace inform_test
 }  // namespace smd::sa
