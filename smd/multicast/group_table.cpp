@@ -75,7 +75,8 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
     const auto created = create(subnet, request, port, *ability, requester);
     if (!created) return refuse(created.error());
     group = *created;
-  } else if (!fits(subnet, group->second, request, port, *ability)) {
+  } else if (!fits(subnet, group->second, request, port, *ability) ||
+             (proxy && !subnet.in_partition(requester, group->second.traits.p_key))) {
     return refuse(Refusal::RequestInvalid);
   }
   auto member = group->second.members.find(port);
@@ -132,6 +133,8 @@ tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
     Guid requester) {
   const auto traits = choose_traits(subnet, request, port, ability);
   if (!traits) return refuse(traits.error());
+  if (requester != port && !subnet.in_partition(requester, traits->p_key))
+    return refuse(Refusal::RequestInvalid);
   // With room for its first member: no group is left without one.
   if (!has_room(requester, {.groups = 1, .joins = 1})) return refuse(Refusal::NoResources);
   Group group{.mgid = request.mgid.value_or(Gid{}), .traits = *traits, .creator = requester};

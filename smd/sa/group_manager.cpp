@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "smd/multicast/group.h"
+#include "smd/sa/path_finder.h"
 #include "smd/sa/query.h"
 #include "smd/sa/sa_mad.h"
 
@@ -59,6 +60,12 @@ Status status_of(Refusal refusal) {
 /// The port that sent the request; kNone when its LID is nobody's.
 PortIdx sender_of(const SubnetView& view, const Query& query) {
   return view.lids().owner_of(query.client.lid);
+}
+
+/// Of the port that a GID names, which may be a further one of it; as it is where none does.
+Guid own_guid(const SubnetView& view, const Gid& gid) {
+  const PortIdx port = find_gid(view, gid);
+  return port == kNone<PortIdx> ? gid.guid : view.fabric().port_guid[port];
 }
 
 /// Packets need not have the SL that was asked for.
@@ -199,7 +206,9 @@ Answer GroupManager::change(const SubnetView& view, const Query& query, bool joi
   const PortIdx sender = sender_of(view, query);
   if (sender == kNone<PortIdx>) return {.status = Status::RequestInvalid};
   const auto record = decode_mc_member_record(query.data);
-  const GroupRequest request = request_of(*record, query.header.component_mask);
+  GroupRequest request = request_of(*record, query.header.component_mask);
+  const std::optional<Gid> asked = request.port_gid;
+  if (asked) request.port_gid->guid = own_guid(view, *asked);
   const Guid requester = view.fabric().port_guid[sender];
   const std::uint64_t before = parts_.groups.version();
   const GroupTable::Answer result = joins ? parts_.groups.join(*subnet, request, requester)
@@ -208,7 +217,9 @@ Answer GroupManager::change(const SubnetView& view, const Query& query, bool joi
   if (!result) return {.status = status_of(result.error())};
   Answer answer{.offset = kMcMemberRecord.offset(),
                 .records = std::vector<std::byte>(kMcMemberRecord.size)};
-  encode_record(say(*subnet, *result), answer.records);
+  McMemberRecord changed = say(*subnet, *result);
+  if (asked) changed.port_gid.guid = asked->guid;
+  encode_record(changed, answer.records);
   return answer;
 }
 
@@ -223,7 +234,8 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
   const PortIdx sender = sender_of(view, query);
   const Guid own = sender == kNone<PortIdx> ? Guid{} : view.fabric().port_guid[sender];
   const bool names_port = (mask & member_component::kPortGid) != 0;
-  const bool asks_for_itself = names_port && wanted->port_gid.guid == own;
+  const Guid named = own_guid(view, wanted->port_gid);
+  const bool asks_for_itself = names_port && named == own;
   std::uint64_t settled = kBounds;
   if (names_port) settled |= member_component::kPortGid;
   if (asks_for_itself && !query.trusted)
@@ -234,14 +246,15 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
                    {.mgid = group.mgid,
                     .mlid = group.mlid,
                     .traits = group.traits,
-                    .port = port,
+                    .port = names_port ? wanted->port_gid.guid : port,
                     .member = member}));
   };
   const auto look = [&](const Group& group) {
+    sink.pass();
     if (!meets_bounds(group.traits, bounds)) return;
     if (!query.trusted && !subnet->in_partition(own, group.traits.p_key)) return;
     if (names_port) {
-      const auto member = group.members.find(wanted->port_gid.guid);
+      const auto member = group.members.find(named);
       if (member == group.members.end() || (!query.trusted && !asks_for_itself)) return;
       if (query.trusted) return offer(group, member->first, member->second);
     } else if (query.trusted) {
@@ -264,13 +277,12 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
 
 Answer GroupManager::find_tables(const SubnetView& view, const Query& query) const {
   const Fabric& fabric = view.fabric();
-  const auto wanted = decode_mft_record(query.data);
-  const bool names_lid = (query.header.component_mask & component_bit(0)) != 0;
-  RecordSink sink(kMftRecord, query, parts_.limits.bytes, component_bit(0));
-  for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    const NodeIdx node = fabric.switch_node[sw];
-    const Lid lid = view.lids().base[fabric.port_of(node, PortNum{0})];
-    if (names_lid && wanted->lid != lid) continue;
+  RecordSink sink(kMftRecord, query, parts_.limits.bytes, kLid);
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    const NodeIdx node = fabric.node_of[port];
+    sink.pass();
+    if (!fabric.is_switch(node)) continue;
+    const Lid lid = view.lids().base[port];
     parts_.tables.each_held(fabric.node_guid[node], [&](MftModifier at, const MftBlock& block) {
       sink.offer(MftRecord{.lid = lid, .position = at.position, .block = at.block, .masks = block});
     });

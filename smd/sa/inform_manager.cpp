@@ -184,15 +184,19 @@ void Reporter::attempt(Report& report) {
       Timer(runtime_, runtime_.now() + report.wait, [this, to = report.to] { on_silence(to); });
 }
 
-/// Its place goes to one that its port's limit held back.
+/// Its place goes to one that its port's limit held back. That one may have nothing to be told:
+/// with the last place all get their turn, since nothing under way will call them any more.
 void Reporter::end(Reports::iterator report) {
   for (const std::uint32_t id : report->second.transactions) by_transaction_.erase(id);
   const auto port = ports_.find(report->first.port);
-  if (!port->second.held.empty()) {
-    ready_.push_back(port->second.held.front());
-    port->second.held.pop_front();
+  PortQueue& queue = port->second;
+  --queue.under_way;
+  while (!queue.held.empty()) {
+    ready_.push_back(queue.held.front());
+    queue.held.pop_front();
+    if (queue.under_way > 0) break;
   }
-  if (--port->second.under_way == 0) ports_.erase(port);
+  if (queue.under_way == 0) ports_.erase(port);
   under_way_.erase(report);
 }
 
@@ -352,6 +356,7 @@ Answer InformManager::find_records(const SubnetView& view, const Query& query) c
   const PortIdx client = view.lids().owner_of(query.client.lid);
   for (const auto& [subscriber, list] : table_.all()) {
     const PortIdx port = view.find_port(subscriber.port);
+    sink.pass();
     if (!query.trusted && !shares_partition(view, client, keys_of(view, port))) continue;
     for (const Subscription& each : list) {
       sink.offer(InformInfoRecord{.subscriber = {view.parts().subnet_prefix, subscriber.port},

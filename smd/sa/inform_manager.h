@@ -97,7 +97,8 @@ class Reporter {
 
   using Reports = std::map<Subscriber, Report>;
 
-  /// Silent queue pairs of one port hold up each other, and nobody else.
+  /// Silent queue pairs of one port hold up each other, and nobody else. Who is held waits for a
+  /// report that is under way.
   struct PortQueue {
     std::size_t under_way = 0;
     std::deque<Subscriber> held;  // ready, but for the limit of their port

@@ -184,7 +184,8 @@ Answer find_multi_paths(const SubnetView& view,
       const PortIdx target = find_gid(view, dgid);
       if (target == kNone<PortIdx>) return {.status = Status::InvalidGid};
       if (!is_visible(view, query, source) || !is_visible(view, query, target)) continue;
-      if (!finder.add_pair(source, kUnassignedLid, target, kUnassignedLid)) return finder.finish();
+      if (!finder.add_pair({.port = source, .gid = sgid}, {.port = target, .gid = dgid}))
+        return finder.finish();
     }
   }
   Answer answer = finder.finish();

@@ -211,7 +211,15 @@ Answer PathFinder::finish() {
           .cost = walked_ + compared_ + 1};
 }
 
-bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target) {
+/// A GID of this subnet has its prefix, whatever the request says.
+Gid PathFinder::gid_of(const End& end) const {
+  const std::uint64_t here = view_.parts().subnet_prefix;
+  if (!end.gid) return {here, view_.fabric().port_guid[end.port]};
+  return is_elsewhere(view_, *end.gid) ? *end.gid : Gid{here, end.gid->guid};
+}
+
+bool PathFinder::add_pair(const End& from, const End& to) {
+  const PortIdx source = from.port, target = to.port;
   const QosLevel* level = find_level(source, target);
   const auto key = find_path_key(
       view_,
@@ -220,9 +228,9 @@ bool PathFinder::add_pair(PortIdx source, Lid only_source, PortIdx target, Lid o
       request_.asks(part::kPKey) ? std::optional(request_.wanted.p_key) : std::nullopt,
       level == nullptr ? std::vector<NumberRange>{} : level->p_keys);
   if (!key) return true;
-  const Pair pair{source, target, *key, level};
-  const LidRange sources = find_offsets(source, only_source);
-  const LidRange targets = find_offsets(target, only_target);
+  const Pair pair{source, target, gid_of(from), gid_of(to), *key, level};
+  const LidRange sources = find_offsets(source, from.only);
+  const LidRange targets = find_offsets(target, to.only);
   const bool has_bits = level != nullptr && !level->path_bits.empty();
   // Of two sets of paths the destination's LID says which one it is.
   const bool by_target =
@@ -336,7 +344,7 @@ std::optional<std::uint8_t> PathFinder::choose_sl(const Pair& pair, const PathFa
 }
 
 bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference) {
-  const auto [source, target, key, level] = pair;
+  const auto& [source, target, sgid, dgid, key, level] = pair;
   const std::optional<PathFacts> path = find_path(view_, source, dlid);
   if (!path) return false;
   const std::optional<PathFacts> back = find_path(view_, target, slid);
@@ -369,16 +377,10 @@ bool PathFinder::add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t pre
   if (!mtu || !rate || !life_time || !sl) return false;
 
   const bool raw = request_.asks(part::kRawTraffic) && request_.wanted.raw_traffic;
-  // A GID that was asked for may be a further one of the port.
-  const Guid dguid =
-      request_.asks(part::kDgid) ? request_.wanted.dgid.guid : view_.fabric().port_guid[target];
-  const bool leaves = request_.asks(part::kDgid) && is_elsewhere(view_, request_.wanted.dgid);
-  const std::uint64_t prefix = leaves ? request_.wanted.dgid.prefix : view_.parts().subnet_prefix;
-  const Guid sguid =
-      request_.asks(part::kSgid) ? request_.wanted.sgid.guid : view_.fabric().port_guid[source];
+  const bool leaves = is_elsewhere(view_, dgid);
   const PathRecord record{.service_id = request_.wanted.service_id,
-                          .dgid = {prefix, dguid},
-                          .sgid = {view_.parts().subnet_prefix, sguid},
+                          .dgid = dgid,
+                          .sgid = sgid,
                           .dlid = dlid,
                           .slid = slid,
                           .raw_traffic = raw,

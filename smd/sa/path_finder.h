@@ -123,9 +123,17 @@ class PathFinder {
   /// All outlive this.
   PathFinder(const SubnetView& view, const PathRequest& request, const QueryLimits& limits);
 
-  /// Between the given LIDs of the ports, or between all where one is kUnassignedLid. The pairs of
-  /// equal offsets come first, in PathRequest::order. False when the request has cost too much.
-  [[nodiscard]] bool add_pair(PortIdx source, Lid only_source, PortIdx target, Lid only_target);
+  /// A port as the request means it.
+  struct End {
+    PortIdx port;
+    Lid only = kUnassignedLid;    // kUnassignedLid: any LID of the port
+    std::optional<Gid> gid = {};  // that was asked for: its own, a further one, or, of a router,
+                                  // one that it leads to; nothing: none was
+  };
+
+  /// The pairs of equal offsets come first, in PathRequest::order. False when the request has cost
+  /// too much.
+  [[nodiscard]] bool add_pair(const End& source, const End& target);
 
   [[nodiscard]] Answer finish();
 
@@ -134,6 +142,8 @@ class PathFinder {
   struct Pair {
     PortIdx source;
     PortIdx target;
+    Gid sgid;  // as the answer has it
+    Gid dgid;
     PKey key;
     const QosLevel* level = nullptr;  // null: the site has no rules
   };
@@ -155,6 +165,7 @@ class PathFinder {
   void order_offsets(const Pair& pair, LidRange among, IsAllowed is_allowed);
   [[nodiscard]] std::uint32_t find_worst(const Pair& pair, Lid to);
 
+  [[nodiscard]] Gid gid_of(const End& end) const;
   [[nodiscard]] std::uint8_t partition_sl(PKey key) const;
   bool add_path(const Pair& pair, Lid slid, Lid dlid, std::uint8_t preference);
 

@@ -26,10 +26,12 @@ class End {
     return one_ == kNone<PortIdx> ? std::span<const PortIdx>(many_) : std::span(&one_, 1);
   }
 
+  /// How many are not kept.
   template <class Predicate>
-  void keep_if(Predicate keep) {
-    if (one_ != kNone<PortIdx> && !keep(one_)) one_ = kNone<PortIdx>;
-    std::erase_if(many_, [&](PortIdx port) { return !keep(port); });
+  std::size_t keep_if(Predicate keep) {
+    const bool drops = one_ != kNone<PortIdx> && !keep(one_);
+    if (drops) one_ = kNone<PortIdx>;
+    return (drops ? 1u : 0u) + std::erase_if(many_, [&](PortIdx port) { return !keep(port); });
   }
 
   Status status = Status::Ok;
@@ -102,8 +104,13 @@ std::size_t paths_per_pair(const PathRequest& request, Method method) {
   return request.asks(part::kNumbPath) ? request.wanted.numb_path : SIZE_MAX;
 }
 
-TraceRecord describe(const SubnetView& view, NodeIdx node) {
+/// Of a node that the client may not see, what it is, and not who. `port`: by which the path comes
+/// or goes.
+TraceRecord describe(const SubnetView& view, const Query& query, PortIdx port) {
+  const NodeIdx node = view.fabric().node_of[port];
   const NodeInfo& info = view.fabric().node_info[node];
+  if (!is_visible(view, query, port))
+    return {.gid_prefix = view.parts().subnet_prefix, .node_type = info.node_type};
   return {.gid_prefix = view.parts().subnet_prefix,
           .node_type = info.node_type,
           .node = view.fabric().node_guid[node].value(),
@@ -112,17 +119,22 @@ TraceRecord describe(const SubnetView& view, NodeIdx node) {
 
 /// `egresses`: the port by which each node but the last is left.
 std::vector<TraceRecord> trace(const SubnetView& view,
+                               const Query& query,
                                PortIdx source,
                                const std::vector<PortIdx>& egresses) {
   const Fabric& fabric = view.fabric();
-  std::vector<TraceRecord> records{describe(view, fabric.node_of[source])};
+  std::vector<TraceRecord> records{describe(view, query, source)};
   for (const PortIdx egress : egresses) {
     const PortIdx entry = fabric.peer[egress];
-    records.back().exit_port = fabric.number_of(egress);
-    records.back().exit_port_id = fabric.port_guid[egress].value();
-    records.push_back(describe(view, fabric.node_of[entry]));
-    records.back().entry_port = fabric.number_of(entry);
-    records.back().entry_port_id = fabric.port_guid[entry].value();
+    if (is_visible(view, query, egress)) {
+      records.back().exit_port = fabric.number_of(egress);
+      records.back().exit_port_id = fabric.port_guid[egress].value();
+    }
+    records.push_back(describe(view, query, entry));
+    if (is_visible(view, query, entry)) {
+      records.back().entry_port = fabric.number_of(entry);
+      records.back().entry_port_id = fabric.port_guid[entry].value();
+    }
   }
   return records;
 }
@@ -199,20 +211,28 @@ Answer find_paths(const SubnetView& view,
                    ? find_routers(view, wanted.dgid.prefix, by_dlid, wanted.dlid)
                    : find_end(view, request.asks(part::kDgid), wanted.dgid, by_dlid, wanted.dlid);
   if (target.status != Status::Ok) return {.status = target.status};
+  std::size_t invisible = 0;
   for (End* end : {&source, &target})
-    end->keep_if([&](PortIdx port) { return is_visible(view, query, port); });
+    invisible += end->keep_if([&](PortIdx port) { return is_visible(view, query, port); });
   const bool one = static_cast<Method>(query.header.mad.method) == Method::Get;
   if (leaves && one && source.ports().size() == 1 && !target.ports().empty())
     target = End(find_nearest(view, source.ports().front(), target.ports()), target.only);
   if (source.ports().size() * target.ports().size() > limits.paths)
-    return {.status = Status::NoResources};
+    return {.status = Status::NoResources, .cost = 1 + invisible};
   PathFinder finder(view, request, limits);
+  const auto named = [&](std::uint64_t component, const Gid& gid) {
+    return request.asks(component) ? std::optional(gid) : std::nullopt;
+  };
+  const auto sgid = named(part::kSgid, wanted.sgid), dgid = named(part::kDgid, wanted.dgid);
+  bool goes_on = true;
   for (const PortIdx from : source.ports()) {
     for (const PortIdx to : target.ports()) {
-      if (!finder.add_pair(from, source.only, to, target.only)) return finder.finish();
+      goes_on = goes_on && finder.add_pair({from, source.only, sgid}, {to, target.only, dgid});
     }
   }
-  return finder.finish();
+  Answer answer = finder.finish();
+  answer.cost += invisible;
+  return answer;
 }
 
 }  // namespace
@@ -267,7 +287,7 @@ Answer find_trace(const SubnetView& view, const Query& query, const QueryLimits&
   const PortIdx source = view.lids().owner_of(path.slid);
   std::vector<PortIdx> egresses;
   if (!find_path(view, source, path.dlid, &egresses)) return answer;
-  const std::vector<TraceRecord> records = trace(view, source, egresses);
+  const std::vector<TraceRecord> records = trace(view, query, source, egresses);
   answer.records.resize(records.size() * kTraceRecordSize);
   for (std::size_t i = 0; i < records.size(); ++i)
     encode_record(records[i], std::span(answer.records).subspan(i * kTraceRecordSize));

@@ -163,12 +163,15 @@ Answer find_p_key_records(const SubnetView& view, const Query& query, const Quer
   if (!query.trusted) return {.status = Status::RequestInvalid};
   const Fabric& fabric = view.fabric();
   RecordSink sink(kPKeyTableRecord, query, limits.bytes, kLid);
-  for (const PortIdx end : find_candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query, sink)) {
     for (const PortIdx port : ports_at(fabric, end)) {
       const PortNum number = fabric.number_of(port);
       const KeyTable* table =
           view.parts().keys.find_part({fabric.node_guid[fabric.node_of[port]], number});
-      if (table == nullptr) continue;
+      if (table == nullptr) {
+        sink.pass();
+        continue;
+      }
       PKeyTableRecord record{.lid = view.lids().base[end], .port = number};
       for (std::size_t from = 0; from < table->size(); from += kPKeyBlockSize) {
         record.block = static_cast<std::uint16_t>(from / kPKeyBlockSize);
@@ -188,7 +191,7 @@ Answer find_sl_to_vl_records(const SubnetView& view,
                              const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kSlToVlTableRecord, query, limits.bytes, kLid);
-  for (const PortIdx end : find_candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query, sink)) {
     const bool is_switch = fabric.is_switch(fabric.node_of[end]);
     for (const PortIdx out : ports_at(fabric, end)) {
       if (!is_managed(fabric, out)) continue;
@@ -197,7 +200,10 @@ Answer find_sl_to_vl_records(const SubnetView& view,
         if (!is_managed(fabric, in)) continue;
         auto row = find_set_row(view, in, out);
         if (!row && view.parts().held != nullptr) row = view.parts().held->row(fabric, in, out);
-        if (!row) continue;
+        if (!row) {
+          sink.pass();
+          continue;
+        }
         sink.offer(SlToVlTableRecord{.lid = view.lids().base[end],
                                      .in = is_switch ? fabric.number_of(in) : PortNum{0},
                                      .out = is_switch ? fabric.number_of(out) : PortNum{0},
@@ -211,14 +217,17 @@ Answer find_sl_to_vl_records(const SubnetView& view,
 Answer find_vl_arb_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kVlArbTableRecord, query, limits.bytes, kLid);
-  for (const PortIdx end : find_candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query, sink)) {
     for (const PortIdx port : ports_at(fabric, end)) {
       for (std::uint8_t block = 1; block <= 4; ++block) {
         const auto part = static_cast<VlArbPart>(block);
         auto entries = wanted_arbitration(fabric, view.parts().qos, port, part);
         if (!entries && view.parts().held != nullptr)
           entries = view.parts().held->arbitration(fabric, port, part);
-        if (!entries) continue;
+        if (!entries) {
+          sink.pass();
+          continue;
+        }
         sink.offer(VlArbTableRecord{.lid = view.lids().base[end],
                                     .out = fabric.number_of(port),
                                     .block = block,
@@ -278,7 +287,8 @@ std::vector<TableBlock> find_unread_tables(const SubnetView& view,
       static_cast<RecordId>(query.header.mad.attribute_id) == RecordId::SlToVlTableRecord;
   const auto row = *decode_sl_to_vl_table_record(query.data);
   const auto arbitration = *decode_vl_arb_table_record(query.data);
-  for (const PortIdx end : find_candidates(view, query)) {
+  const PortIdx end = view.lids().owner_of(wanted_lid(query));
+  if (end != kNone<PortIdx> && is_visible(view, query, end)) {
     const bool is_switch = fabric.is_switch(fabric.node_of[end]);
     const auto number = [&](PortIdx port) {
       return is_switch || !rows ? fabric.number_of(port).value() : std::uint8_t{0};

@@ -71,7 +71,7 @@ struct Answer {
   Status status = Status::Ok;
   std::uint16_t offset = 0;        // of records, in units of 8 bytes
   std::vector<std::byte> records;  // status Ok: one after the other; else empty
-  std::size_t cost = 1;            // records and paths that were looked at
+  std::size_t cost = 1;            // records and paths that were looked at, whoever may see them
   bool waits = false;              // there is none yet: ask again when something has been read
 
   [[nodiscard]] std::size_t count() const {
@@ -124,11 +124,8 @@ inline constexpr std::uint64_t kLid = component_bit(0);
 
 [[nodiscard]] Lid wanted_lid(const Query& query);
 
-void drop_invisible(const SubnetView& view, const Query& query, std::vector<PortIdx>& ports);
-
-/// One port where the request names a LID, else all. A LID within the range of a port's LMC names
-/// that port. What the client may not see is not among them.
-[[nodiscard]] std::vector<PortIdx> find_candidates(const SubnetView& view, const Query& query);
+/// How many that were.
+std::size_t drop_invisible(const SubnetView& view, const Query& query, std::vector<PortIdx>& ports);
 
 // Collects the records of one answer: what a request asks for, up to a limit.
 
@@ -158,6 +155,9 @@ class RecordSink {
     records_.insert(records_.end(), bytes.begin(), bytes.end());
   }
 
+  /// So many were looked at and are not offered: they cost as much as those that do not match.
+  void pass(std::size_t count = 1) { looked_at_ += count; }
+
   /// Nothing more will be taken.
   [[nodiscard]] bool overflowed() const { return overflowed_; }
 
@@ -175,6 +175,12 @@ class RecordSink {
   std::size_t looked_at_ = 0;
   bool overflowed_ = false;
 };
+
+/// One port where the request names a LID, else all. A LID within the range of a port's LMC names
+/// that port. What the client may not see is not among them, and passes by `sink`.
+[[nodiscard]] std::vector<PortIdx> find_candidates(const SubnetView& view,
+                                                   const Query& query,
+                                                   RecordSink& sink);
 
 // Of records that stand in the snapshot as they are (record_queries.cpp). Each looks up the LID or
 // GUID that the request names and scans only what that leaves.

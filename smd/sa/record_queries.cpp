@@ -20,6 +20,9 @@ constexpr std::uint64_t kPortCapMask2 = component_bit(53);
 constexpr std::size_t kPortCapMask2At = 64;
 constexpr std::uint32_t kMatchSubset = 1u << 31;
 
+constexpr std::uint64_t kToLid = component_bit(3);  // of a LinkRecord
+constexpr std::size_t kToLidAt = 4;
+
 Guid wanted_guid(const Query& query, std::size_t at) {
   return Guid{ByteReader(query.data.subspan(at)).u64()};
 }
@@ -48,9 +51,9 @@ Answer find_node_records(const SubnetView& view, const Query& query, const Query
       }
     }
   } else {
-    ports = find_candidates(view, query);
+    ports = find_candidates(view, query, sink);
   }
-  drop_invisible(view, query, ports);
+  sink.pass(drop_invisible(view, query, ports));
   for (const PortIdx port : ports) {
     const NodeIdx node = fabric.node_of[port];
     NodeInfo info = fabric.node_info[node];
@@ -75,13 +78,13 @@ Answer find_port_info_records(const SubnetView& view,
                                           : std::uint16_t{0};
   RecordSink sink(
       kPortInfoRecord, query, limits.bytes, kLid | (subset ? kPortCapMask | kPortCapMask2 : 0));
-  for (const PortIdx end : find_candidates(view, query)) {
+  for (const PortIdx end : find_candidates(view, query, sink)) {
     const NodeIdx node = fabric.node_of[end];
     const auto offer = [&](PortIdx port) {
       const PortInfo& info = fabric.port_info[port];
       if ((info.capability_mask & capabilities) != capabilities ||
           (info.capability_mask2 & capabilities2) != capabilities2)
-        return;
+        return sink.pass();
       sink.offer(PortInfoRecord{.lid = view.lids().base[end],
                                 .port = fabric.number_of(port),
                                 .info = visible(view, port, query.trusted)});
@@ -100,7 +103,8 @@ Answer find_switch_info_records(const SubnetView& view,
                                 const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
   RecordSink sink(kSwitchInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    sink.pass();
     const SwitchIdx sw = fabric.switch_at(port);
     if (sw != kNone<SwitchIdx>)
       sink.offer(SwitchInfoRecord{view.lids().base[port], fabric.switch_info[sw]});
@@ -109,8 +113,13 @@ Answer find_switch_info_records(const SubnetView& view,
 }
 
 Answer find_sm_info_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
-  RecordSink sink(kSmInfoRecord, query, limits.bytes);
+  RecordSink sink(kSmInfoRecord, query, limits.bytes, kLid);
+  const PortIdx named = view.lids().owner_of(wanted_lid(query));
   const auto offer = [&](Lid lid, SmInfo info) {
+    // A LID that the view does not know may be that of a manager all the same.
+    if (asks(query, kLid) && lid != wanted_lid(query) &&
+        (named == kNone<PortIdx> || view.lids().owner_of(lid) != named))
+      return sink.pass();
     if (!query.trusted) info.sm_key = SmKey{};
     sink.offer(SmInfoRecord{lid, info});
   };
@@ -124,7 +133,7 @@ Answer find_guid_info_records(const SubnetView& view,
                               const Query& query,
                               const QueryLimits& limits) {
   RecordSink sink(kGuidInfoRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
     const std::size_t guids = view.fabric().port_info[port].guid_cap;
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       GuidInfoRecord record{.lid = view.lids().base[port],
@@ -139,20 +148,39 @@ Answer find_guid_info_records(const SubnetView& view,
 
 Answer find_link_records(const SubnetView& view, const Query& query, const QueryLimits& limits) {
   const Fabric& fabric = view.fabric();
-  RecordSink sink(kLinkRecord, query, limits.bytes);
-  const auto offer_links_of = [&](NodeIdx node) {
-    for (const PortIdx port : fabric.external_ports(node)) {
+  RecordSink sink(kLinkRecord, query, limits.bytes, kLid | kToLid);
+  const auto offer = [&](PortIdx from, PortIdx to) {
+    if (!is_visible(view, query, from) || !is_visible(view, query, to)) return sink.pass();
+    sink.offer(LinkRecord{
+        view.lid_of(from), fabric.number_of(from), fabric.number_of(to), view.lid_of(to)});
+  };
+  /// Links of the ports that have the LID, of both directions the one that begins or ends there.
+  const auto look = [&](PortIdx end, bool begins, PortIdx other_end) {
+    if (end == kNone<PortIdx>) return;
+    for (const PortIdx port : fabric.external_ports(fabric.node_of[end])) {
       const PortIdx peer = fabric.peer[port];
-      if (peer == kNone<PortIdx>) continue;
-      if (!is_visible(view, query, port) || !is_visible(view, query, peer)) continue;
-      sink.offer(LinkRecord{
-          view.lid_of(port), fabric.number_of(port), fabric.number_of(peer), view.lid_of(peer)});
+      if (peer == kNone<PortIdx> || view.lid_of(port) != view.lids().base[end] ||
+          (other_end != kNone<PortIdx> && view.lid_of(peer) != view.lids().base[other_end])) {
+        sink.pass();
+      } else {
+        begins ? offer(port, peer) : offer(peer, port);
+      }
     }
   };
-  if (!asks(query, kLid)) {
-    for (const NodeIdx node : fabric.node_guid.indices()) offer_links_of(node);
-  } else if (const PortIdx port = view.lids().owner_of(wanted_lid(query)); port != kNone<PortIdx>) {
-    offer_links_of(fabric.node_of[port]);
+  const auto named = [&](std::uint64_t component, std::size_t at) {
+    return asks(query, component)
+               ? view.lids().owner_of(Lid{ByteReader(query.data.subspan(at)).u16()})
+               : kNone<PortIdx>;
+  };
+  const PortIdx from = named(kLid, 0), to = named(kToLid, kToLidAt);
+  if (asks(query, kLid)) {
+    if (!asks(query, kToLid) || to != kNone<PortIdx>) look(from, true, to);
+  } else if (asks(query, kToLid)) {
+    look(to, false, kNone<PortIdx>);
+  } else {
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.peer[port] != kNone<PortIdx>) offer(port, fabric.peer[port]);
+    }
   }
   return std::move(sink).finish();
 }
@@ -161,7 +189,8 @@ Answer find_lft_records(const SubnetView& view, const Query& query, const QueryL
   const Fabric& fabric = view.fabric();
   const ForwardingTables& lft = view.routing().lft;
   RecordSink sink(kLftRecord, query, limits.bytes, kLid);
-  for (const PortIdx port : find_candidates(view, query)) {
+  for (const PortIdx port : find_candidates(view, query, sink)) {
+    sink.pass();
     const SwitchIdx sw = fabric.switch_at(port);
     if (sw == kNone<SwitchIdx>) continue;
     LftRecord record{.lid = view.lids().base[port]};

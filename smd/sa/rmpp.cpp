@@ -96,13 +96,18 @@ bool RmppSender::next(MadBytes& mad, TimePoint now) {
     mad = make_rmpp_end(header_, status_);
     return true;
   }
-  if (state_ != RmppState::Running || next_ > segments_ || next_ > window_last_) return false;
-  if (next_ - acknowledged_ > timing_.most_ahead) return false;
+  if (!has_more() || at_once_ == timing_.most_at_once) return false;
+  ++at_once_;
   if (next_ <= highest_) ++resent_;
   highest_ = std::max(highest_, next_);
   make_segment(mad, next_++);
   heard_ = std::max(heard_, now);
   return true;
+}
+
+bool RmppSender::has_more() const {
+  return state_ == RmppState::Running && next_ <= segments_ && next_ <= window_last_ &&
+         next_ - acknowledged_ <= timing_.most_ahead;
 }
 
 void RmppSender::make_segment(MadBytes& mad, std::uint32_t number) const {
@@ -131,6 +136,7 @@ void RmppSender::make_segment(MadBytes& mad, std::uint32_t number) const {
 
 void RmppSender::on_control(const RmppHeader& control, TimePoint now) {
   if (state_ != RmppState::Running) return;
+  go_on();
   if (control.version != kRmppVersion) return abort(RmppStatus::BadVersion);
   switch (static_cast<RmppType>(control.type)) {
     case RmppType::Ack:
@@ -168,6 +174,7 @@ TimePoint RmppSender::deadline() const {
 
 void RmppSender::on_timeout(TimePoint now) {
   if (state_ != RmppState::Running) return;
+  go_on();
   if (now >= begun_ + timing_.total) return abort(RmppStatus::TotalTimeTooLong);
   if (retries_ == timing_.retries) return abort(RmppStatus::TooManyRetries);
   ++retries_;

@@ -32,7 +32,13 @@ struct RmppTiming {
   Duration response = std::chrono::milliseconds(500);  // until the window is sent again
   unsigned retries = 5;                                // of one window, in a row
   Duration total = std::chrono::seconds(40);           // of a whole transfer
-  std::uint32_t most_ahead = 64;                       // segments sent and not acknowledged
+
+  /// Segments sent and not acknowledged. The Linux kernel opens a window of an eighth of its
+  /// receive queue, at most 8192, and acknowledges nothing before its end: with less than that it
+  /// never would.
+  std::uint32_t most_ahead = 1024;
+
+  std::uint32_t most_at_once = 64;  // segments, in answer to one event
 };
 
 inline constexpr std::uint8_t kRmppVersion = 1;
@@ -98,7 +104,9 @@ class RmppReceiver {
 // The sending side of a segmented transfer (IBA 13.6.6.3): one segment first, then as many as the
 // receiver's window allows; what is not acknowledged in time is sent again.
 //
-// A receiver that opens no window gets nothing but the time that its retries take.
+// A receiver that opens no window gets nothing but the time that its retries take; one that opens a
+// wide one gets it piece by piece, so that nobody fills the send queue, nor keeps who sends busy,
+// with one acknowledgement.
 
 class RmppSender {
  public:
@@ -107,6 +115,12 @@ class RmppSender {
 
   /// The next MAD to send now; false when there is none. Ask after every event.
   [[nodiscard]] bool next(MadBytes& mad, TimePoint now);
+
+  /// next() would give more, but for RmppTiming::most_at_once.
+  [[nodiscard]] bool has_more() const;
+
+  /// An event of its own: as many again may go out.
+  void go_on() { at_once_ = 0; }
 
   /// An Ack, Stop or Abort of the receiver.
   void on_control(const RmppHeader& control, TimePoint now);
@@ -138,6 +152,7 @@ class RmppSender {
   std::uint32_t segments_;
   std::uint32_t next_ = 1;     // to be sent
   std::uint32_t highest_ = 0;  // ever sent
+  std::uint32_t at_once_ = 0;  // sent since the last event
   std::uint32_t acknowledged_ = 0;
   std::uint32_t window_last_ = 1;
   unsigned retries_ = 0;

@@ -16,6 +16,10 @@ constexpr int kPause = 3;
 /// How often transfers are looked at for silence.
 constexpr Duration kTick = std::chrono::milliseconds(100);
 
+/// Of all transfers whose receivers opened wide windows one goes on each time, so that such windows
+/// cost the loop a bounded part of its time, whoever opens them.
+constexpr Duration kBetweenPieces = std::chrono::milliseconds(1);
+
 bool wants_answer(std::uint8_t method) {
   switch (static_cast<Method>(method)) {
     case Method::Get:
@@ -448,14 +452,20 @@ void Server::respond_table(const MadPacket& packet, const SaHeader& header, Answ
   arm_tick();
 }
 
-/// Sends what may be sent; a transfer that is over goes.
+/// Sends what may be sent now; a transfer that is over goes.
 Server::Transfers::iterator Server::advance(Transfers::iterator transfer) {
   RmppSender& sender = transfer->second.sender;
   const std::uint64_t resent = sender.resent();
   MadBytes mad{};
   while (sender.next(mad, runtime_.now())) send(transfer->second.address, mad);
   stats_.segments_resent += sender.resent() - resent;
-  if (sender.state() == RmppState::Running) return ++transfer;
+  if (sender.state() == RmppState::Running) {
+    if (sender.has_more() && !std::exchange(transfer->second.goes_on, true)) {
+      going_on_.push_back(transfer->first);
+      arm_more();
+    }
+    return ++transfer;
+  }
   if (sender.state() == RmppState::Failed) ++stats_.transfers_failed;
   const std::size_t bytes = transfer->second.bytes;
   transfer_bytes_ -= bytes;
@@ -464,6 +474,24 @@ Server::Transfers::iterator Server::advance(Transfers::iterator transfer) {
     use.transfer_bytes -= bytes;
   });
   return transfers_.erase(transfer);
+}
+
+void Server::send_more() {
+  more_armed_ = false;
+  while (!going_on_.empty()) {
+    const auto transfer = transfers_.find(going_on_.front());
+    going_on_.pop_front();
+    if (transfer == transfers_.end() || !std::exchange(transfer->second.goes_on, false)) continue;
+    transfer->second.sender.go_on();
+    advance(transfer);
+    break;
+  }
+  arm_more();
+}
+
+void Server::arm_more() {
+  if (going_on_.empty() || std::exchange(more_armed_, true)) return;
+  more_ = Timer(runtime_, runtime_.now() + kBetweenPieces, [this] { send_more(); });
 }
 
 void Server::tick() {

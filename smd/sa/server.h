@@ -139,6 +139,7 @@ class Server {
     std::size_t bytes;  // likewise
     MadPacket address;  // of the request; its MAD means nothing
     RmppSender sender;
+    bool goes_on = false;  // in going_on_
   };
 
   struct Reception {
@@ -194,6 +195,8 @@ class Server {
   void respond(const MadPacket& packet, const SaHeader& request, Answer answer);
   void respond_table(const MadPacket& packet, const SaHeader& header, Answer answer);
   Transfers::iterator advance(Transfers::iterator transfer);
+  void send_more();
+  void arm_more();
   void tick();
   void arm_tick();
   void send(const MadPacket& to, const MadBytes& mad);
@@ -215,15 +218,18 @@ class Server {
   std::map<Lid, Pace> paces_;                   // of ports that asked lately
   std::size_t transfer_bytes_ = 0;
   Transfers transfers_;
+  std::deque<TransferId> going_on_;  // with more to send, in turn; some may be over
   Receptions receptions_;
   std::map<std::pair<Lid, std::uint16_t>, TimePoint> said_;  // limits that were reached: by whom
   std::function<Duration()> wall_;
   TimePoint next_turn_;  // not before
   Timer turn_;
   Timer tick_;
+  Timer more_;
   bool answers_off_loop_ = false;
   bool turn_armed_ = false;
   bool tick_armed_ = false;
+  bool more_armed_ = false;
 };
 
 }  // namespace smd::sa

@@ -231,7 +231,14 @@ Answer ServiceManager::find_records(const SubnetView& view, const Query& query) 
   RecordSink sink(kServiceRecord, query, query_limits_.bytes);
   const PortIdx client = view.lids().owner_of(query.client.lid);
   const TimePoint now = runtime_.now();
-  for (const auto& [id, service] : table_.all()) {
+  const auto& all = table_.all();
+  const std::uint64_t named = decode_service_record(query.data)->id;
+  const bool by_id = asks(query, service_component::kId);
+  for (auto each = by_id ? all.lower_bound({.id = named}) : all.begin(); each != all.end();
+       ++each) {
+    const auto& [id, service] = *each;
+    if (by_id && id.id != named) break;
+    sink.pass();
     if (service.expires && *service.expires <= now) continue;
     if (find_gid(view, id.gid) == kNone<PortIdx>) continue;
     if (!query.trusted && !is_member(view, client, id.p_key)) continue;

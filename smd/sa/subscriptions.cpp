@@ -108,15 +108,22 @@ struct Maker {
         view, event.in_service ? trap::kGidInService : trap::kGidOutOfService, event.gid);
     const SubnetView* known = event.in_service ? &view : before;
     const PortIdx port = known != nullptr ? known->find_port(event.gid.guid) : kNone<PortIdx>;
-    // Nobody knows which partitions a port was in that was last seen in another life.
-    out.keys = port == kNone<PortIdx> ? std::vector{kDefaultPKey} : keys_of(*known, port);
+    if (port != kNone<PortIdx>) {
+      out.keys = keys_of(*known, port);
+    } else if (view.partitions() == nullptr) {
+      out.keys = std::vector{kDefaultPKey};
+    } else {
+      // Nobody knows which partitions a port was in that was last seen in another life.
+      out.keys = std::nullopt;
+      out.for_trusted = true;
+    }
     return out;
   }
 
   ReportEvent operator()(const GroupEvent& event) const {
     ReportEvent out =
         of_manager(view, event.created ? trap::kGroupCreated : trap::kGroupDeleted, event.mgid);
-    out.keys = {event.p_key};
+    out.keys = std::vector{event.p_key};
     return out;
   }
 };
@@ -297,7 +304,7 @@ const Subscription* SubscriptionTable::find_taker(const SubnetView& view,
   const auto found = std::ranges::find_if(subscriber->second, asks);
   if (found == subscriber->second.end()) return nullptr;
   const PortIdx port = view.find_port(subscriber->first.port);
-  return shares_partition(view, port, event.keys) ? &*found : nullptr;
+  return !event.keys || shares_partition(view, port, *event.keys) ? &*found : nullptr;
 }
 
 void SubscriptionTable::restore(const Map& map) {

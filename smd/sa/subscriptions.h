@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -125,9 +126,13 @@ inline constexpr std::size_t kReportSize = 80;
 struct ReportEvent {
   Notice notice;
   Gid issuer;
-  Gid subject;               // traps 64 to 67: of whom they tell; else the issuer
-  std::vector<PKey> keys;    // of the subject when it happened: who shares none is not told
-  bool for_trusted = false;  // keys, and who tried which (traps 256 to 259)
+  Gid subject;  // traps 64 to 67: of whom they tell; else the issuer
+
+  /// Of the subject when it happened: who shares none is not told. Nothing where they are not
+  /// known; then it is for the trusted.
+  std::optional<std::vector<PKey>> keys = std::vector<PKey>{};
+
+  bool for_trusted = false;  // keys, and who tried which (traps 256 to 259), for one
 };
 
 /// What `event` is in `view`. A GID that is out of service is looked up in `before`, the view in

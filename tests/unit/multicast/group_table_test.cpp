@@ -338,6 +338,46 @@ TEST_F(Groups, JoiningForSomebodyElse) {
             Refusal::RequestInvalid);
 }
 
+/// Port 6 is of both partitions.
+class BridgedRealm final : public SubnetLimits {
+ public:
+  [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
+    return realm_.find_port(port);
+  }
+
+  [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override {
+    return port == Guid{6} || realm_.in_partition(port, p_key);
+  }
+
+  [[nodiscard]] bool share_partition(Guid a, Guid b) const override {
+    return a == Guid{6} || b == Guid{6} || realm_.share_partition(a, b);
+  }
+
+  [[nodiscard]] std::uint64_t subnet_prefix() const override { return realm_.subnet_prefix(); }
+
+  [[nodiscard]] std::uint8_t life_time() const override { return realm_.life_time(); }
+
+  [[nodiscard]] std::uint32_t mlids() const override { return realm_.mlids(); }
+
+ private:
+  FakeRealm realm_;
+};
+
+TEST_F(Groups, WhoJoinsForSomebodyElseIsOfTheGroupsPartition) {
+  const BridgedRealm both;
+  GroupRequest request = creation(6);
+  request.p_key = kOther;
+  EXPECT_EQ(refusal(table.join(both, request, Guid{1})), Refusal::RequestInvalid)
+      << "1 shares the default partition with 6, and is not of the group's";
+  EXPECT_THAT(table.groups(), IsEmpty());
+  ASSERT_TRUE(table.join(both, request, Guid{7}));
+  EXPECT_EQ(refusal(table.join(both, joining(8), Guid{1})), Refusal::RequestInvalid);
+  ASSERT_TRUE(table.join(both, joining(8), Guid{6}));
+  ASSERT_TRUE(table.leave(both, joining(6), Guid{7}));
+  EXPECT_EQ(refusal(table.join(both, joining(6), Guid{1})), Refusal::RequestInvalid);
+  EXPECT_EQ(table.find(kMgid)->members.size(), 1u);
+}
+
 TEST_F(Groups, LeavingTakesBitsAway) {
   ASSERT_TRUE(join(creation()));
   ASSERT_TRUE(join(joining(2, 7)));

@@ -166,6 +166,38 @@ TEST_F(GroupRecords, LeavingSaysWhatRemains) {
   EXPECT_THAT(groups.groups(), IsEmpty());
 }
 
+TEST_F(GroupRecords, APortHasItsMembershipsUnderAnyOfItsGids) {
+  ViewParts parts = view->parts();
+  parts.aliases = std::make_shared<const std::map<Guid, std::vector<Guid>>>(
+      std::map<Guid, std::vector<Guid>>{{guid_of(*view, "H1"), {{}, Guid{0xa1}}}});
+  view = std::make_shared<const SubnetView>(parts);
+  McMemberRecord further = member("H1");
+  further.port_gid.guid = Guid{0xa1};
+  const auto made = records(ask(Method::Set, kCreate, further, "H1"));
+  ASSERT_THAT(made, SizeIs(1));
+  EXPECT_EQ(made[0].port_gid, further.port_gid) << "as it was asked for";
+  EXPECT_FALSE(made[0].proxy_join) << "a port that joins under a GID of its own";
+  const auto& members = groups.find(kMgid)->members;
+  ASSERT_THAT(members, SizeIs(1));
+  EXPECT_EQ(members.begin()->first, guid_of(*view, "H1"));
+  for (const auto& [wanted, trusted] : {std::pair(further, false),
+                                        std::pair(further, true),
+                                        std::pair(member("H1"), false),
+                                        std::pair(member("H1"), true)}) {
+    const auto found =
+        records(ask(Method::GetTable, part::kPortGid | part::kJoinState, wanted, "H1", trusted));
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].port_gid, trusted ? wanted.port_gid : Gid{});
+  }
+  EXPECT_EQ(ask(Method::Delete, kJoin, further, "H2").status, Status::RequestInvalid);
+  const auto left = records(ask(Method::Delete, kJoin, further, "H1"));
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left[0].port_gid, further.port_gid);
+  EXPECT_THAT(groups.groups(), IsEmpty());
+  further.port_gid.guid = Guid{0xa2};
+  EXPECT_EQ(ask(Method::Set, kCreate, further, "H1").status, Status::InvalidGid);
+}
+
 TEST_F(GroupRecords, TheTrustedSeeEveryMember) {
   static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
   static_cast<void>(ask(Method::Set, kJoin, member("H2", 4), "H3"));
@@ -232,6 +264,21 @@ TEST_F(GroupRecords, TablesOfSwitches) {
   EXPECT_EQ(find(component_bit(3), {.block = 2}).count(), 0u);
   EXPECT_EQ(put(sa::ask(Method::Set, RecordId::MftRecord, 0, wanted, 72), "H1").status,
             Status::BadMethodAttribute);
+}
+
+TEST_F(GroupRecords, AnyLidOfPort0NamesItsSwitch) {
+  ViewParts parts = view->parts();
+  auto lids = std::make_shared<LidMap>(*parts.lids);
+  constexpr Lid base{32};
+  set_lid(*lids, test::end_port(*parts.fabric, "S1"), base, 2);
+  parts.lids = lids;
+  view = std::make_shared<const SubnetView>(parts);
+  tables.confirm(view->fabric().node_guid[test::node(view->fabric(), "S1")], {}, MftBlock{7});
+  const MftRecord wanted{.lid = Lid{35}};
+  const Answer found =
+      put(sa::ask(Method::GetTable, RecordId::MftRecord, component_bit(0), wanted, 72), "H1");
+  ASSERT_EQ(found.count(), 1u);
+  EXPECT_EQ(decode_mft_record(found.records)->lid, base);
 }
 
 TEST(MulticastRecords, AreWhatTheyWere) {

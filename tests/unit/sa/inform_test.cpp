@@ -487,6 +487,40 @@ TEST(Inform, SilentQueuePairsOfOnePortHoldUpNobodyElse) {
   EXPECT_TRUE(bench.inform.reporter().at_rest());
 }
 
+class HeldBack : public ::testing::TestWithParam<std::size_t> {};
+
+/// Also where answers come together, and where who comes next has nothing to be told.
+TEST_P(HeldBack, EveryQueuePairOfAPortIsToldOfEveryEvent) {
+  KeptBench bench({.reports = {.under_way_to_one_port = GetParam(), .attempts = 1}});
+  constexpr std::uint32_t kPairs = 9;
+  for (std::uint32_t qp = 0; qp < kPairs; ++qp) {
+    const InformInfo info{.trap_or_device = static_cast<std::uint16_t>(qp % 2 == 0 ? 128 : 64)};
+    MadPacket packet = packet_of(subscribe(info), bench.lid("H1"), 1000 + qp);
+    packet.remote_qp = 10 + qp;
+    bench.transport.deliver(packet);
+    bench.run();
+  }
+  ASSERT_EQ(bench.inform.table().count(), kPairs);
+  bench.transport.sent.clear();
+  for (int event = 0; event < 3; ++event) bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  for (std::size_t at = 0; at < bench.reports().size();) {
+    const std::vector<MadPacket> reports = bench.reports();
+    for (; at < reports.size(); ++at) {
+      MadPacket back = reports[at];
+      SaHeader header = *decode_sa_header(back.mad);
+      header.mad.method = 0x86;
+      encode_sa_header(header, back.mad);
+      bench.transport.deliver(back);  // no turn of the loop in between
+    }
+    bench.run();
+  }
+  EXPECT_THAT(bench.reports(), SizeIs(3 * 5));
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+INSTANTIATE_TEST_SUITE_P(ByLimit, HeldBack, ::testing::Values(1, 2, 3, 4));
+
 TEST(Inform, APortThatGoesTakesWhatItsLimitHeldBackWithIt) {
   KeptBench bench({.reports = {.under_way_to_one_port = 1, .attempts = 1}});
   for (std::uint32_t qp = 10; qp < 15; ++qp) {
@@ -541,6 +575,26 @@ TEST(Inform, SubscriptionsOutliveTheManager) {
   restored.adopt(view_of(kWithoutH3));  // it went while nobody looked
   restored.run();
   EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1")));
+}
+
+/// A port that went between two lives: nobody knows any more in which partitions it was.
+TEST(Inform, WhoWentUnseenIsToldToTheTrustedAloneWhereThereArePartitions) {
+  KeptBench before;
+  ASSERT_EQ(before.status_of(subscribe({.trap_or_device = 65}), "H1"), 0);
+  ASSERT_EQ(before.status_of(trusted(subscribe({.trap_or_device = 65})), "H2"), 0);
+  const SubscriptionTable::Map kept = before.inform.table().all();
+  std::vector<Guid> in_service = before.inform.in_service();
+  in_service.push_back(Guid{0x4711});
+  for (const bool partitions : {false, true}) {
+    KeptBench restored;
+    restored.inform.restore(kept, in_service);
+    restored.adopt(partitions ? with_others({"H2"}) : view_of(kWhole));
+    restored.run();
+    if (partitions)
+      EXPECT_THAT(told(restored), ElementsAre(restored.lid("H2")));
+    else
+      EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1"), restored.lid("H2")));
+  }
 }
 
 }  // namespace inform_test

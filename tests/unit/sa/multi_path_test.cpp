@@ -79,6 +79,39 @@ TEST(SaMultiPath, EverySourceToEveryDestination) {
   EXPECT_THAT(lids_of(answer), ElementsAre(Pair(h1, h3), Pair(h1, h1), Pair(h2, h3), Pair(h2, h1)));
 }
 
+TEST(SaMultiPath, AFurtherGidOfAPortIsAnsweredAsItWasAskedFor) {
+  ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
+  constexpr Guid kOfH1{0xa1}, kOfH3{0xa3};
+  const auto own = [&](const char* name) {
+    return parts.fabric->port_guid[test::end_port(*parts.fabric, name)];
+  };
+  parts.aliases = std::make_shared<const std::map<Guid, std::vector<Guid>>>(
+      std::map<Guid, std::vector<Guid>>{{own("H1"), {{}, kOfH1}}, {own("H3"), {{}, kOfH3}}});
+  const SubnetView view(std::move(parts));
+  const Gid of_h1{kDefaultSubnetPrefix, kOfH1}, of_h3{kDefaultSubnetPrefix, kOfH3};
+  MultiPathRecord record = from_to(view, {"H1"}, {"H3"});
+  record.sgids.push_back(of_h1);
+  record.dgids.push_back(of_h3);
+  record.wanted.numb_path = 1;
+  for (const bool apart : {false, true}) {
+    record.independence = apart ? 1 : 0;
+    const Answer answer =
+        paths(view,
+              kCounts | multi_path_component::kIndependence | component_bit(6),  // NumbPath
+              record);
+    std::vector<std::pair<Gid, Gid>> gids;
+    for (std::size_t i = 0; i < answer.count(); ++i) {
+      const PathRecord path = *decode_path_record(std::span(answer.records).subspan(i * 64));
+      gids.emplace_back(path.sgid, path.dgid);
+    }
+    EXPECT_THAT(gids,
+                ElementsAre(Pair(gid_of(view, "H1"), gid_of(view, "H3")),
+                            Pair(gid_of(view, "H1"), of_h3),
+                            Pair(of_h1, gid_of(view, "H3")),
+                            Pair(of_h1, of_h3)));
+  }
+}
+
 /// Two spines; of the four LIDs of H3 and H4 the first two lead by S3, the others by S4.
 std::shared_ptr<const SubnetView> two_ways() {
   ViewParts parts = parts_of("H1-S1 H2-S1 H3-S2 H4-S2 S1-S3 S1-S4 S3-S2 S4-S2", 2);

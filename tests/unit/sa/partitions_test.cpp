@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_finder.h"
@@ -129,6 +130,28 @@ TEST_F(InPartitions, NobodyIsFoundByAnyOtherRecordEither) {
     EXPECT_EQ(count(each, false), 0u) << each.header.mad.attribute_id;
     EXPECT_GT(count(each, true), 0u) << each.header.mad.attribute_id;
   }
+}
+
+TEST_F(InPartitions, NorByMulticastTables) {
+  const Fabric& fabric = view->fabric();
+  GroupTable groups;
+  MftMemory tables;
+  for (const char* name : {"S1", "S2"})
+    tables.confirm(fabric.node_guid[test::node(fabric, name)], {}, MftBlock{9});
+  GroupManager manager({.groups = groups,
+                        .tables = tables,
+                        .subnet = []() -> const SubnetLimits* { return nullptr; },
+                        .on_changed = [] {}});
+  const auto count = [&](std::uint64_t mask, std::string_view who, bool trusted) {
+    const Asked asked =
+        ask(Method::GetTable, RecordId::MftRecord, mask, MftRecord{.lid = lid_of(*view, "S2")}, 72);
+    return manager.answer(*view, from(asked, who, trusted))->count();
+  };
+  EXPECT_EQ(count(0, "H2", false), 0u) << "sees no switch";
+  EXPECT_EQ(count(component_bit(0), "H2", false), 0u);
+  EXPECT_EQ(count(0, "H1", false), 2u);
+  EXPECT_EQ(count(0, "H2", true), 2u);
+  EXPECT_EQ(count(component_bit(0), "H2", true), 1u);
 }
 
 TEST_F(InPartitions, APathHasAKeyThatJoinsItsEnds) {

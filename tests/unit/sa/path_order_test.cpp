@@ -170,8 +170,7 @@ TEST_F(PathsByContention, AreOrderedWhileTheRequestHasWalksLeft) {
   const QueryLimits limits{.paths = 5};
   PathFinder finder(now, request, limits);
   // Two walks compare two paths: after three times there have been six.
-  for (int i = 0; i < 5; ++i)
-    ASSERT_TRUE(finder.add_pair(from, kUnassignedLid, to, kUnassignedLid)) << i;
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(finder.add_pair({from}, {to})) << i;
   const Answer answer = finder.finish();
   EXPECT_EQ(answer.status, Status::Ok);
   EXPECT_EQ(answer.cost, 5u + 6u + 1u);

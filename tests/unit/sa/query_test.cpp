@@ -237,6 +237,51 @@ TEST(SaQuery, LinksAreThereInBothDirections) {
               ElementsAre(LinkRecord{lid_of(*view, "H2"), PortNum{1}, PortNum{2}, s1}));
 }
 
+TEST(SaQuery, AnyLidOfAPortNamesItInLinksAndManagersToo) {
+  const auto view = view_of(kTree, 2);
+  const auto beyond = [&](std::string_view name) {
+    return Lid{static_cast<std::uint16_t>(lid_of(*view, name).value() + 3)};
+  };
+  const LinkRecord link{lid_of(*view, "H2"), PortNum{1}, PortNum{2}, lid_of(*view, "S1")};
+  const auto links = [&](std::uint64_t mask, const LinkRecord& wanted) {
+    return records<LinkRecord>(
+        answer_query(*view, ask(Method::GetTable, RecordId::LinkRecord, mask, wanted, 8).query()),
+        decode_link_record);
+  };
+  EXPECT_THAT(links(kLidBit, {.from_lid = beyond("H2")}), ElementsAre(link));
+  EXPECT_THAT(
+      links(kLidBit | component_bit(3), {.from_lid = beyond("H2"), .to_lid = lid_of(*view, "S1")}),
+      ElementsAre(link));
+  EXPECT_THAT(links(component_bit(3), {.to_lid = beyond("H2")}),
+              ElementsAre(LinkRecord{link.to_lid, link.to_port, link.from_port, link.from_lid}));
+  EXPECT_THAT(links(kLidBit, {.from_lid = Lid{0x7777}}), ElementsAre());
+  EXPECT_THAT(links(component_bit(3), {.to_lid = Lid{0x7777}}), ElementsAre());
+  const auto managers = [&](Lid lid) {
+    return answer_query(
+               *view,
+               ask(Method::GetTable, RecordId::SmInfoRecord, kLidBit, SmInfoRecord{.lid = lid}, 32)
+                   .query())
+        .count();
+  };
+  const Lid manager = view->lid_of(view->fabric().sm_port);
+  EXPECT_EQ(managers(Lid{static_cast<std::uint16_t>(manager.value() + 1)}), 1u);
+  EXPECT_EQ(managers(beyond("S2")), 0u);
+}
+
+/// A host with two ports: links of the one that was named.
+TEST(SaQuery, LinksOfALidAreThoseOfItsPort) {
+  const auto view = view_of("H1:1-S1 H1:2-S2 S1-S2 H2-S2");
+  const PortIdx first = test::end_port(view->fabric(), "H1");
+  const Answer found = answer_query(*view,
+                                    ask(Method::GetTable,
+                                        RecordId::LinkRecord,
+                                        kLidBit,
+                                        LinkRecord{.from_lid = view->lids().base[first]},
+                                        8)
+                                        .query());
+  EXPECT_EQ(found.count(), 1u);
+}
+
 TEST(SaQuery, ForwardingTablesAreThoseInForce) {
   const auto view = view_of(kTree);
   const Answer answer =

@@ -184,10 +184,38 @@ TEST(RmppSender, OldAcksChangeNothing) {
 }
 
 TEST(RmppSender, AGreedyWindowIsNotFilledAtOnce) {
-  RmppSender sender(table_header(), numbers(200'000), {.most_ahead = 64}, at(0ms));
-  drain(sender, at(0ms));
+  RmppSender sender(
+      table_header(), numbers(200'000), {.most_ahead = 150, .most_at_once = 64}, at(0ms));
+  EXPECT_EQ(segments_of(drain(sender, at(0ms))), Segments({1}));
+  EXPECT_FALSE(sender.has_more()) << "there is no window yet";
   sender.on_control(ack(1, UINT32_MAX), at(0ms));
   EXPECT_EQ(drain(sender, at(0ms)).size(), 64u);
+  EXPECT_TRUE(sender.has_more());
+  sender.go_on();
+  EXPECT_EQ(drain(sender, at(0ms)).size(), 64u);
+  sender.go_on();
+  EXPECT_EQ(segments_of(drain(sender, at(0ms))).back(), 151u) << "150 without an acknowledgement";
+  EXPECT_FALSE(sender.has_more());
+  sender.go_on();
+  EXPECT_TRUE(drain(sender, at(0ms)).empty());
+  sender.on_control(ack(11, UINT32_MAX), at(0ms));
+  EXPECT_EQ(drain(sender, at(0ms)).size(), 10u);
+}
+
+TEST(RmppSender, WhatIsSentAgainGoesInPiecesToo) {
+  RmppSender sender(table_header(), numbers(200'000), {.most_at_once = 64}, at(0ms));
+  drain(sender, at(0ms));
+  sender.on_control(ack(1, 129), at(0ms));
+  drain(sender, at(0ms));
+  sender.go_on();
+  EXPECT_EQ(segments_of(drain(sender, at(0ms))).back(), 129u);
+  EXPECT_FALSE(sender.has_more());
+  sender.on_timeout(at(1000ms));
+  EXPECT_EQ(segments_of(drain(sender, at(1000ms))).back(), 65u);
+  EXPECT_TRUE(sender.has_more());
+  sender.go_on();
+  EXPECT_EQ(segments_of(drain(sender, at(1000ms))).back(), 129u);
+  EXPECT_EQ(sender.resent(), 128u);
 }
 
 TEST(RmppSender, StopAndAbortEndIt) {

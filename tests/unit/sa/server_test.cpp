@@ -1,6 +1,8 @@
 // The service on QP1: answers, refusals, silence, and segmented tables.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/unit/sa/served.h"
 
 namespace smd::sa {
@@ -193,6 +195,76 @@ TEST(SaServer, OneClientCannotEndTheTableOfAnother) {
   bench.control(4, 0, 0, Lid{40}, 1);
   EXPECT_EQ(bench.server.transfers(), 0u);
 }
+
+/// Answers every table with so many bytes.
+struct LargeTable final : RecordManager {
+  explicit LargeTable(std::size_t bytes) : records(bytes) {}
+
+  std::optional<Answer> answer(const SubnetView&, const Query&) override {
+    return Answer{.offset = 14, .records = records};
+  }
+
+  std::vector<std::byte> records;
+};
+
+/// As the Linux kernel receives: it acknowledges the first segment, the last one, that at which its
+/// window ends, and what it acknowledged before. Of what it has beyond that it says nothing.
+struct KernelReceiver {
+  std::uint32_t window;
+  std::uint32_t window_last = 1;
+  std::uint32_t in_order = 0;
+  std::uint32_t acknowledged = 0;
+  bool complete = false;
+  std::set<std::uint32_t> ahead{};
+
+  /// Whether it answers with an acknowledgement of `in_order`.
+  bool take(const RmppHeader& rmpp) {
+    if (rmpp.segment > window_last) return false;
+    if (rmpp.segment <= acknowledged || complete) return true;
+    ahead.insert(rmpp.segment);
+    while (ahead.erase(in_order + 1) > 0) {
+      ++in_order;
+      if (in_order == rmpp.segment && (rmpp.flags & rmpp_flag::kLast) != 0) complete = true;
+    }
+    if (!complete && in_order != window_last) return false;
+    if (!complete) window_last += window;
+    acknowledged = in_order;
+    return true;
+  }
+};
+
+class WideWindows : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(WideWindows, ATableArrivesWholeAndOnce) {
+  constexpr std::uint32_t kSegments = 3000;
+  ServerBench bench;
+  LargeTable table(kSegments * kDataSize);
+  bench.server.add_manager(table);
+  KernelReceiver receiver{.window = GetParam()};
+  bench.give(all_nodes());
+  std::size_t most_at_once = 0;
+  const auto measured = [&](const auto& what) {
+    const std::size_t before = bench.transport.sent.size();
+    what();
+    most_at_once = std::max(most_at_once, bench.transport.sent.size() - before);
+  };
+  const TimePoint begun = bench.runtime.now();
+  bench.run();
+  for (std::size_t at = 0; bench.server.transfers() > 0;) {
+    for (; at < bench.transport.sent.size(); ++at) {
+      if (!receiver.take(bench.sent(at).rmpp)) continue;
+      measured([&] { bench.control(2, receiver.in_order, receiver.window_last); });
+    }
+    measured([&] { bench.run_for(1ms); });
+  }
+  EXPECT_TRUE(receiver.complete);
+  EXPECT_EQ(bench.transport.sent.size(), kSegments);
+  EXPECT_EQ(bench.server.stats().transfers_failed, 0u);
+  EXPECT_LE(most_at_once, 64u) << "a wide window does not keep the loop busy";
+  EXPECT_LT(bench.runtime.now() - begun, Duration{400ms}) << "nobody waits for a timeout";
+}
+
+INSTANTIATE_TEST_SUITE_P(OfKernels, WideWindows, ::testing::Values(1, 64, 65, 128, 500, 1024));
 
 /// As on libumad2sim: clients take the first segment for the whole.
 struct WithoutSegments final : Transport {

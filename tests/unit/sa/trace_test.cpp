@@ -12,10 +12,16 @@ namespace part = path_component;
 
 constexpr std::uint64_t kLids = part::kSlid | part::kDlid;
 
-Answer trace(const SubnetView& view, std::uint64_t mask, const PathRecord& wanted) {
-  return answer_query(
-      view,
-      ask(Method::GetTraceTable, RecordId::TraceRecord, mask, wanted, kPathRecordSize).query());
+Answer trace(const SubnetView& view,
+             std::uint64_t mask,
+             const PathRecord& wanted,
+             PortIdx requester = kNone<PortIdx>,
+             bool trusted = false) {
+  const Asked asked =
+      ask(Method::GetTraceTable, RecordId::TraceRecord, mask, wanted, kPathRecordSize);
+  Query query = asked.query(trusted);
+  query.requester = requester;
+  return answer_query(view, query);
 }
 
 std::vector<TraceRecord> records_of(const Answer& answer) {
@@ -78,6 +84,32 @@ TEST(Trace, OfAPathThatIsNoneIsEmptyOrRefused) {
   const Asked other =
       ask(Method::GetTraceTable, RecordId::NodeRecord, 0, PathRecord{}, kPathRecordSize);
   EXPECT_EQ(answer_query(*view, other.query()).status, Status::BadMethod);
+}
+
+/// Hosts of one partition, of which the switches are not: no record shows a host the switches, and
+/// the trace does not say who they are.
+TEST(Trace, OfNodesThatAHostMayNotSeeItSaysNothingButWhatTheyAre) {
+  ViewParts parts = parts_of("H1-S1 H2:1-S1:4 S1:5-S2:6 S2:7-H3:1");
+  const PartitionPolicy policy{
+      .rules = parse_partition_file("A=1: 0x20201=full, 0x20301=full;", "p").value().rules};
+  auto plan = std::make_shared<PartitionPlan>();
+  plan->map = build_partition_map(*parts.fabric, policy);
+  parts.partitions = plan;
+  const SubnetView view(std::move(parts));
+  const PortIdx h2 = test::end_port(view.fabric(), "H2");
+  const PathRecord wanted{.dlid = lid_of(view, "H3"), .slid = lid_of(view, "H2")};
+  EXPECT_EQ(print(view, trace(view, kLids, wanted, h2, true)), "H2:0-1 S1:4-5 S2:6-7 H3:1-0");
+  const std::vector<TraceRecord> seen = records_of(trace(view, kLids, wanted, h2));
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0].node, view.fabric().node_guid[test::node(view.fabric(), "H2")].value());
+  EXPECT_EQ(seen[0].exit_port_id, guid_of(view, "H2").value());
+  EXPECT_EQ(seen[0].exit_port, PortNum{1});
+  for (const std::size_t at : {1u, 2u}) {
+    EXPECT_EQ(seen[at],
+              (TraceRecord{.gid_prefix = kDefaultSubnetPrefix,
+                           .node_type = static_cast<std::uint8_t>(NodeType::Switch)}));
+  }
+  EXPECT_EQ(seen[3].entry_port_id, guid_of(view, "H3").value());
 }
 
 TEST(Trace, BytesAreAsTheSpecificationPlacesThem) {
