@@ -342,28 +342,6 @@ class Importer : private OpensmReading {
     if (is_true("allow_both_pkeys")) carry("allow_both_pkeys", "partitions.allow_both", "\"yes\"");
   }
 
-  void report_choice_of_key(const PartitionFile& rules) {
-    if (rules.partitions.size() < 2) return;
-    say("partition_config_file",
-        Changed,
-        "where no P_Key is asked for, the path of two ports that share several partitions is in "
-        "the default one, else in the first of the file; OpenSM takes the one whose P_Key is the "
-        "lowest with its bytes swapped");
-  }
-
-  /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
-  void report_levels(const PartitionFile& rules, const std::string& path) {
-    for (const Partition& partition : rules.partitions) {
-      if (partition.sl.value_or(0) == 0) continue;
-      report(kAtEnd,
-             path,
-             fmt::format("sl={} of {}", *partition.sl, printable(partition.name)),
-             Changed,
-             "counts in smd, and not in OpenSM, where qos is FALSE; take it out of the file for "
-             "SL 0");
-    }
-  }
-
   void carry_mode() {
     if (!is_true("force_heavy_sweep")) return;
     carry_changed("force_heavy_sweep",
@@ -421,15 +399,6 @@ class Importer : private OpensmReading {
     }
     carry_roots(engines);
     report_connected_tops(engines);
-  }
-
-  void report_connected_tops(const std::vector<std::string>& engines) {
-    const auto connects = [](const std::string& name) { return name == "updn" || name == "ftree"; };
-    if (is_true("connect_roots") || std::ranges::none_of(engines, connects)) return;
-    say("connect_roots",
-        Changed,
-        "switches of the top level have routes to each other all the same: engines updn and ftree "
-        "connect every pair of switches");
   }
 
   void carry_roots(const std::vector<std::string>& engines) {

@@ -269,6 +269,13 @@ class OpensmReading {
 
   void say_not_needed(std::string_view name, std::string_view because);
 
+  void report_choice_of_key(const PartitionFile& rules);
+
+  /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
+  void report_levels(const PartitionFile& rules, const std::string& path);
+
+  void report_connected_tops(const std::vector<std::string>& engines);
+
   void add_faults(const Faults& faults);
 
   void complain(std::string_view name, std::string message);

@@ -9,6 +9,7 @@
 #include "smd/base/text.h"
 #include "smd/config/opensm_config.h"
 #include "smd/config/option_kinds.h"
+#include "smd/policy/partition_file.h"
 
 namespace smd {
 
@@ -382,6 +383,36 @@ void OpensmReading::say_not_carried(std::string_view name, std::string_view beca
 
 void OpensmReading::say_not_needed(std::string_view name, std::string_view because) {
   say(name, NotNeeded, fmt::format("not needed because {}", because));
+}
+
+void OpensmReading::report_choice_of_key(const PartitionFile& rules) {
+  if (rules.partitions.size() < 2) return;
+  say("partition_config_file",
+      Changed,
+      "where no P_Key is asked for, the path of two ports that share several partitions is in "
+      "the default one, else in the first of the file; OpenSM takes the one whose P_Key is the "
+      "lowest with its bytes swapped");
+}
+
+void OpensmReading::report_levels(const PartitionFile& rules, const std::string& path) {
+  for (const Partition& partition : rules.partitions) {
+    if (partition.sl.value_or(0) == 0) continue;
+    report(kAtEnd,
+           path,
+           fmt::format("sl={} of {}", *partition.sl, printable(partition.name)),
+           Changed,
+           "counts in smd, and not in OpenSM, where qos is FALSE; take it out of the file for "
+           "SL 0");
+  }
+}
+
+void OpensmReading::report_connected_tops(const std::vector<std::string>& engines) {
+  const auto connects = [](const std::string& name) { return name == "updn" || name == "ftree"; };
+  if (is_true("connect_roots") || std::ranges::none_of(engines, connects)) return;
+  say("connect_roots",
+      Changed,
+      "switches of the top level have routes to each other all the same: engines updn and ftree "
+      "connect every pair of switches");
 }
 
 void OpensmReading::add_faults(const Faults& faults) {
