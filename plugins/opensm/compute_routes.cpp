@@ -27,6 +27,10 @@ std::string describe_fault(const Fabric& fabric, const RouteReport& report) {
   return fmt::format("{} unreachable, {} looping pairs", report.unreachable, report.loops);
 }
 
+bool made_by(const RoutingTables& tables, const Engine& engine) {
+  return tables.engine == engine.name() || tables.chosen_by == engine.name();
+}
+
 Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                                    const SweepRequest& request,
                                                    const Routes* before) {
@@ -77,7 +81,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
 Result<std::shared_ptr<const Routes>> compute_routes(const Engine& engine,
                                                      const SweepRequest& request) {
   const Routes* const before = request.in_force.get();
-  if (request.options.keep && before != nullptr && before->tables.engine == engine.name()) {
+  if (request.options.keep && before != nullptr && made_by(before->tables, engine)) {
     if (auto kept = compute_near(engine, request, before)) return kept;
   }
   return compute_near(engine, request, nullptr);

@@ -1,10 +1,13 @@
 #include "plugins/opensm/compute_routes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
+#include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
@@ -19,6 +22,7 @@ namespace {
 using test::fabric_from_shared;
 using test::lids_in_order;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kTree = "S1-S3 S1-S4 S2-S3 S2-S4 S3-H1 S3-H2 S4-H3 S4-H4";
 constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5";
@@ -169,6 +173,12 @@ TEST(ComputeRoutes, RefusesTablesThatFailTheCheck) {
   EXPECT_THAT(refusal(broken, sweep_of(kTree)), HasSubstr("no route"));
 }
 
+SweepRequest sweep_over(const std::string& fabric) {
+  SweepRequest request{.fabric = sim::build_snapshot(sim::load_fabric(fabric).value()), .lids = {}};
+  request.lids = lids_in_order(*request.fabric);
+  return request;
+}
+
 TEST(ComputeRoutes, StaysNearTheRoutesInForce) {
   const Engine& updn = *find_engine("updn");
   SweepRequest request = sweep_of(kRing);
@@ -191,6 +201,27 @@ TEST(ComputeRoutes, StaysNearTheRoutesInForce) {
   engine.asked.clear();
   ASSERT_TRUE(compute_routes(engine, request));
   EXPECT_EQ(engine.asked.at(0).in_force, nullptr) << "keep=no";
+}
+
+// Candidates cost seconds on large fabrics, and OpenSM's lock is held for as long.
+TEST(ComputeRoutes, AutoStaysNearTheRoutesInForce) {
+  const Engine& engine = *find_engine("auto");
+  SweepRequest request = sweep_over("torus:dims=5.3");
+  const auto notes = [&] {
+    const auto routes = compute_routes(engine, request);
+    if (!routes) return routes.error().context;
+    request.in_force = *routes;
+    return fmt::format("{}", fmt::join((*routes)->tables.notes, "\n"));
+  };
+  constexpr const char* kKept = "which made the routes in force";
+  EXPECT_THAT(notes(), Not(HasSubstr(kKept)));
+  EXPECT_NE(request.in_force->tables.engine, "auto");
+  const ForwardingTables before = request.in_force->tables.lft;
+  EXPECT_THAT(notes(), HasSubstr(kKept));
+  EXPECT_EQ(request.in_force->tables.lft, before);
+  EXPECT_THAT(notes(), HasSubstr(kKept)) << "and after that";
+  request.options.keep = false;
+  EXPECT_THAT(notes(), Not(HasSubstr(kKept))) << "keep=no";
 }
 
 TEST(ComputeRoutes, StartsFromScratchWhereStayingNearFails) {
