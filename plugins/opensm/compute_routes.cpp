@@ -27,6 +27,15 @@ std::string describe_fault(const Fabric& fabric, const RouteReport& report) {
   return fmt::format("{} unreachable, {} looping pairs", report.unreachable, report.loops);
 }
 
+/// SL-to-VL tables that change lanes on the way discard what no unicast path needs. OpenSM's own
+/// multicast trees take other turns, and it gives no PathRecord for an SL that some switch on the
+/// way discards, whichever SL the engine would have said.
+bool discards_any_sl(const RoutingTables& tables) {
+  return std::ranges::any_of(tables.sl_to_vl.rows(), [](const SlToVl& row) {
+    return std::ranges::count(row, kManagementVl) != 0;
+  });
+}
+
 bool made_by(const RoutingTables& tables, const Engine& engine) {
   return tables.engine == engine.name() || tables.chosen_by == engine.name();
 }
@@ -42,6 +51,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                  .shorten_detours = request.options.shorten_detours},
                      .seed = request.options.seed,
                      .max_vls = count_allowed_vls(request),
+                     .vl_changes = false,
                      .rebalance = request.options.rebalance};
   PreviousRoutes previous;
   if (before != nullptr) {
@@ -59,6 +69,9 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                     tables->vls,
                     ask.max_vls,
                     qos));
+  if (discards_any_sl(*tables))
+    return fail(Errc::Unsupported,
+                "its SL-to-VL tables discard SLs, on which OpenSM may send multicast");
   const auto check = [&] {
     return check_routes(*request.fabric,
                         request.lids,
