@@ -504,7 +504,8 @@ class Importer : private OpensmReading {
                       fmt::format("log_file is {}; an absolute path", print_value({*file})));
     }
     log_name_ = std::string(file_name(*file));
-    if (log_name_.empty()) log_name_ = "smd.log";
+    if (log_name_.empty()) log_name_ = "smd";
+    if (!log_name_.ends_with(".log")) log_name_ += ".log";  // of those /etc/logrotate.d/smd knows
     carry_changed("log_file",
                   "log.sink",
                   quote_toml(fmt::format("{}/{}", kLogFolder, log_name_)),
