@@ -24,6 +24,10 @@ using enum OpensmOutcome;
 /// What systemd lets the daemon write (smd.service).
 constexpr std::string_view kLogFolder = "/var/log/smd";
 
+/// smd's own, as event_plugin_name has it, and what its engines begin with there.
+constexpr std::string_view kPlugin = "smd_opensm";
+constexpr std::string_view kPluginPrefix = "smd-";
+
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
 // Tables of virtual lanes.
@@ -361,11 +365,10 @@ class Importer : private OpensmReading {
         why.emplace_back("smd falls back on updn all the same");
         continue;
       }
-      constexpr std::string_view kOurs = "smd-";  // of the plugin
       const OpensmEngine* row = find_opensm_engine(name);
       std::string engine;
-      if (name.starts_with(kOurs) && name.size() > kOurs.size()) {
-        engine = name.substr(kOurs.size());
+      if (name.starts_with(kPluginPrefix) && name.size() > kPluginPrefix.size()) {
+        engine = name.substr(kPluginPrefix.size());
         why.emplace_back("the plugin's engines have no prefix in smd");
       } else if (row == nullptr || row->ours.empty()) {
         std::vector<std::string_view> known;
@@ -397,7 +400,14 @@ class Importer : private OpensmReading {
             "routing_engine", "sm.engine", value, fmt::format("{}", fmt::join(why, "; ")));
       }
     }
-    carry_roots(engines);
+    const bool ours_first = !names.empty() && names.front().starts_with(kPluginPrefix);
+    const auto words = ours_first ? plugin_words() : std::vector<OpensmPluginWord>{};
+    if (text_of("root_guid_file") && std::ranges::count(words, "sm.roots", &OpensmPluginWord::ours))
+      say("root_guid_file",
+          Overruled,
+          "overruled by roots= of event_plugin_options, which the first engine reads");
+    else
+      carry_roots(engines);
     report_connected_tops(engines);
   }
 
@@ -468,9 +478,13 @@ class Importer : private OpensmReading {
   }
 
   void carry_plugin() {
+    const std::string names = text_of("event_plugin_name").value_or("");
+    const bool has_ours = names.find(kPlugin) != std::string::npos;
     for (const char* name : {"event_plugin_name", "event_plugin_options"}) {
       if (is_initial(name)) continue;
-      if (text_of("event_plugin_name").value_or("").find("smd_opensm") != std::string::npos) {
+      if (has_ours && std::string_view(name) == "event_plugin_options") {
+        carry_plugin_words();
+      } else if (has_ours && names == kPlugin) {
         say_not_needed(name, "the engines of that plugin are smd's own");
       } else {
         say_not_carried(name,
@@ -478,6 +492,34 @@ class Importer : private OpensmReading {
                         "log.event_program is run for each");
       }
     }
+  }
+
+  [[nodiscard]] std::vector<OpensmPluginWord> plugin_words() const {
+    const bool has_ours =
+        text_of("event_plugin_name").value_or("").find(kPlugin) != std::string::npos;
+    return read_plugin_words(has_ours ? text_of("event_plugin_options").value_or("") : "");
+  }
+
+  void carry_plugin_words() {
+    std::vector<std::string> said;
+    bool all = true;
+    for (OpensmPluginWord& word : plugin_words()) {
+      if (word.ours == "sm.roots" && values_.contains(word.ours)) {
+        word.ours.clear();
+        word.why = "the first engine reads root_guid_file";
+      }
+      if (word.ours.empty()) {
+        all = false;
+        said.push_back(fmt::format("{} not carried because {}", printable(word.text), word.why));
+      } else {
+        put(word.ours, word.toml, "event_plugin_options");
+        said.push_back(
+            fmt::format("{} carried as {} = {}", printable(word.text), word.ours, word.toml));
+      }
+    }
+    say("event_plugin_options",
+        all ? Carried : NotCarried,
+        fmt::format("{}", fmt::join(said, "; ")));
   }
 
   void carry_log() {

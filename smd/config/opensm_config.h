@@ -92,6 +92,16 @@ struct OpensmEngine {
 /// Null for none.
 [[nodiscard]] const OpensmEngine* find_opensm_engine(std::string_view name);
 
+/// A word of event_plugin_options as smd's own plugin for OpenSM reads it.
+struct OpensmPluginWord {
+  std::string text;  // as it stands there
+  std::string ours;  // the option of smd; empty: nothing is carried
+  std::string toml;  // its value
+  std::string why;   // nothing is carried
+};
+
+[[nodiscard]] std::vector<OpensmPluginWord> read_plugin_words(std::string_view options);
+
 /// An option of the command line.
 struct OpensmFlag {
   std::string_view name;  // without its dashes
