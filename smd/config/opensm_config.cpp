@@ -517,6 +517,7 @@ class Importer : private OpensmReading {
             fmt::format("{} carried as {} = {}", printable(word.text), word.ours, word.toml));
       }
     }
+    if (said.empty()) return say_not_needed("event_plugin_options", "it has no words");
     say("event_plugin_options",
         all ? Carried : NotCarried,
         fmt::format("{}", fmt::join(said, "; ")));

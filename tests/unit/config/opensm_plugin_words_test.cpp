@@ -83,6 +83,11 @@ TEST(OpensmPluginWords, TheRestIsNamed) {
   }
 }
 
+TEST(OpensmPluginWords, NoneAreNeeded) {
+  EXPECT_THAT(import(std::string(kOurs) + "event_plugin_options ; ;\n").report,
+              HasSubstr("event_plugin_options ; ;: not needed because it has no words"));
+}
+
 TEST(OpensmPluginWords, OfAnotherPluginNothingIsCarried) {
   const Imported other =
       import("event_plugin_name site-events\nevent_plugin_options roots=0x1 --quiet\n");
