@@ -27,6 +27,19 @@ std::string describe_fault(const Fabric& fabric, const RouteReport& report) {
   return fmt::format("{} unreachable, {} looping pairs", report.unreachable, report.loops);
 }
 
+/// SL-to-VL tables that change lanes on the way discard what no unicast path needs. OpenSM's own
+/// multicast trees take other turns, and it gives no PathRecord for an SL that some switch on the
+/// way discards, whichever SL the engine would have said.
+bool discards_any_sl(const RoutingTables& tables) {
+  return std::ranges::any_of(tables.sl_to_vl.rows(), [](const SlToVl& row) {
+    return std::ranges::count(row, kManagementVl) != 0;
+  });
+}
+
+bool made_by(const RoutingTables& tables, const Engine& engine) {
+  return tables.engine == engine.name() || tables.chosen_by == engine.name();
+}
+
 Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                                    const SweepRequest& request,
                                                    const Routes* before) {
@@ -38,6 +51,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                                  .shorten_detours = request.options.shorten_detours},
                      .seed = request.options.seed,
                      .max_vls = count_allowed_vls(request),
+                     .vl_changes = false,
                      .rebalance = request.options.rebalance};
   PreviousRoutes previous;
   if (before != nullptr) {
@@ -55,6 +69,9 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
                     tables->vls,
                     ask.max_vls,
                     qos));
+  if (discards_any_sl(*tables))
+    return fail(Errc::Unsupported,
+                "its SL-to-VL tables discard SLs, on which OpenSM may send multicast");
   const auto check = [&] {
     return check_routes(*request.fabric,
                         request.lids,
@@ -77,7 +94,7 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
 Result<std::shared_ptr<const Routes>> compute_routes(const Engine& engine,
                                                      const SweepRequest& request) {
   const Routes* const before = request.in_force.get();
-  if (request.options.keep && before != nullptr && before->tables.engine == engine.name()) {
+  if (request.options.keep && before != nullptr && made_by(before->tables, engine)) {
     if (auto kept = compute_near(engine, request, before)) return kept;
   }
   return compute_near(engine, request, nullptr);

@@ -23,7 +23,7 @@ struct SweepRequest {
 };
 
 /// Near the routes in force where they are the same engine's; from scratch where that is refused
-/// or fails the check. Ensures: checked.
+/// or fails the check. Ensures: checked; no switch discards any SL.
 [[nodiscard]] Result<std::shared_ptr<const Routes>> compute_routes(const Engine& engine,
                                                                    const SweepRequest& request);
 

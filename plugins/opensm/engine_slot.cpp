@@ -74,7 +74,7 @@ Result<EngineSlot::Prepared> EngineSlot::compute() {
 
 bool EngineSlot::prepare() {
   prepared_.reset();
-  state_.vls_missing = false;
+  state_.cut.clear();
   const auto start = Clock::now();
   auto prepared = compute();
   if (!prepared) {
@@ -141,22 +141,32 @@ void EngineSlot::fill_sl_to_vl(const osm_physp_t& port,
     const PortIdx peer = fabric.peer[fabric.port_of(*node, PortNum{out})];
     const bool to_switch = peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer]);
     if (to_switch && count_used_vls(row) > data_vls(ib_port_info_get_op_vls(&port.port_info)))
-      state_.vls_missing = true;
+      state_.cut.emplace(fabric.node_guid[*node], PortNum{out});
   }
 }
 
-// OpenSM cuts SL-to-VL tables to the VLs that ports have, and gives ports their VLs later in
-// the same sweep: after a port came up, the tables are right from the sweep after that.
+// OpenSM cuts SL-to-VL tables to the VLs that ports have, and gives ports their VLs later in the
+// same sweep: after a port came up, the tables are right from the sweep after that. Another port
+// may have come up during that one. force_heavy_sweep alone counts at OpenSM's next sweep, which
+// without a signal is as far off as sweep_interval says.
 void EngineSlot::finish_sweep() {
-  const bool cut = std::exchange(state_.vls_missing, false);
-  const bool again = std::exchange(state_.asked_again, cut);
-  if (!cut) return;
-  if (again) {
-    say(state_.osm, OSM_LOG_ERROR, name_, "ports keep fewer lanes than the routes need");
+  const CutPorts cut = std::exchange(state_.cut, {});
+  const CutPorts before = std::exchange(state_.cut_before, cut);
+  if (cut.empty()) return;
+  if (cut == before) {
+    say(state_.osm,
+        OSM_LOG_ERROR,
+        name_,
+        fmt::format("{} port{} fewer lanes than the routes need; the first is {} port {}",
+                    cut.size(),
+                    cut.size() == 1 ? " keeps" : "s keep",
+                    cut.begin()->first,
+                    cut.begin()->second));
     return;
   }
   say(state_.osm, OSM_LOG_INFO, name_, "ports have got their lanes: sweeping once more");
   state_.osm.subn.force_heavy_sweep = TRUE;
+  osm_sm_signal(&state_.osm.sm, OSM_SIGNAL_SWEEP);
 }
 
 }  // namespace smd::opensm

@@ -3,13 +3,18 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "plugins/opensm/options.h"
 #include "plugins/opensm/shared_routes.h"
 #include "plugins/opensm/snapshot.h"
 
 namespace smd::opensm {
+
+/// Of a switch, its outputs that have fewer VLs than their SL-to-VL tables want.
+using CutPorts = std::set<std::pair<Guid, PortNum>>;
 
 /// What all engines of the plugin have in common.
 struct PluginState {
@@ -19,8 +24,8 @@ struct PluginState {
 
   // The sweep thread's.
   std::uint64_t sweeps = 0;
-  bool vls_missing = false;  // in this sweep a port had fewer VLs than its SL-to-VL table wants
-  bool asked_again = false;  // for this sweep, after one that cut VLs
+  CutPorts cut;         // in this sweep
+  CutPorts cut_before;  // in the one before, after which this one was asked for
 };
 
 /// OpenSM keeps its address as the engine's context, from registration to its own end.
@@ -53,7 +58,8 @@ class EngineSlot {
                      std::uint8_t out,
                      ib_slvl_table_t& table);
 
-  /// After SUBNET UP: OpenSM sweeps once more when this sweep cut VLs.
+  /// After SUBNET UP: OpenSM sweeps once more when this sweep cut VLs, and other ports' than the
+  /// one before.
   void finish_sweep();
 
  private:

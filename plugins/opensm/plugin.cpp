@@ -74,7 +74,12 @@ void report(void* data, osm_epi_event_id_t event, void*) noexcept {
     // Another engine's tables are nothing to stay near to.
     if (find_used(plugin) == nullptr) plugin.state.in_force.set(nullptr);
   } else if (event == OSM_EVENT_ID_SUBNET_UP) {
-    if (EngineSlot* const used = find_used(plugin)) used->finish_sweep();
+    EngineSlot* const used = find_used(plugin);
+    if (used == nullptr) return;
+    guarded(plugin.state.osm, used->name(), 0, [&] {
+      used->finish_sweep();
+      return 0;
+    });
   }
 }
 

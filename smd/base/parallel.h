@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -10,16 +11,27 @@ namespace smd {
 
 /// Calls work(slice, first, last) once for each of `slices` ranges, which follow each other and are
 /// all of 0 … count-1, each on a thread of its own and the first on the caller's; returns when all
-/// have. What comes out is the same for any number of slices where the work of one touches nothing
-/// that another's does, and what they found is put together in their order.
+/// have. Of those that throw, the first slice's exception reaches the caller, then. What comes out
+/// is the same for any number of slices where the work of one touches nothing that another's does,
+/// and what they found is put together in their order.
 template <class Work>
 void for_each_slice(std::size_t count, std::size_t slices, Work&& work) {
-  const auto run = [&](std::size_t slice) {
-    work(slice, slice * count / slices, (slice + 1) * count / slices);
+  std::vector<std::exception_ptr> thrown(slices);
+  const auto run = [&](std::size_t slice) noexcept {
+    try {
+      work(slice, slice * count / slices, (slice + 1) * count / slices);
+    } catch (...) {  // else a thread would end the process
+      thrown[slice] = std::current_exception();
+    }
   };
-  std::vector<std::jthread> others;
-  for (std::size_t slice = 1; slice < slices; ++slice) others.emplace_back(run, slice);
-  run(0);
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t slice = 1; slice < slices; ++slice) others.emplace_back(run, slice);
+    run(0);
+  }
+  for (const std::exception_ptr& each : thrown) {
+    if (each) std::rethrow_exception(each);
+  }
 }
 
 /// Threads that so many steps are worth: never more than there are cores.

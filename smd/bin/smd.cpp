@@ -91,14 +91,16 @@ Parsed<Config> apply(Config config, const Options& options) {
   return fault(by_engine ? "--engine" : "--mode", 0, broken.front().why);
 }
 
+/// The level that the command line asks for; empty: none.
+std::string asked_level(const Options& options) {
+  if (options.quiet) return "error";
+  if (options.verbose > 1) return "debug";
+  return options.verbose == 1 ? "info" : "";
+}
+
 void set_log_level(const Options& options, log::Level usual) {
-  if (options.quiet) {
-    log::set_level(log::Level::Error);
-  } else if (options.verbose > 1) {
-    log::set_level(log::Level::Debug);
-  } else {
-    log::set_level(options.verbose == 1 ? log::Level::Info : usual);
-  }
+  const auto asked = log::parse_level(asked_level(options));
+  log::set_level(asked ? *asked : usual);
 }
 
 /// Who comes from OpenSM may miss rules that it read unasked.
@@ -167,13 +169,13 @@ int do_run(Options& options) {
     }
     if (!options.engine.empty()) target.sm.engine = split_names(options.engine);
     if (!options.mode.empty()) target.sm.mode = options.mode;
+    if (const std::string level = asked_level(options); !level.empty()) target.log.level = level;
   };
   auto applied = apply(*config, options);
   if (!applied) return print_faults(applied.error());
   override_config(*applied);
   if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
-  if (options.quiet || options.verbose > 0) set_log_level(options, log::Level::Info);
-  if (options.run.once && options.run.json && options.verbose == 0)
+  if (options.run.once && options.run.json && asked_level(options).empty())
     log::set_level(log::Level::Warn);
   if (!options.run.instance.empty()) log::set_ident(ident_of(options.run.instance));
   if (auto sink = log::open_sink(applied->log.sink); !sink) {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "smd/admin/client.h"
 #include "smd/base/program.h"
 #include "smd/base/read_file.h"
+#include "smd/config/config.h"
 #include "smd/config/opensm_config.h"
 #include "smd/state/opensm_state.h"
 #include "smd/state/state_bundle.h"
@@ -117,15 +119,28 @@ void copy_readers(const std::string& from, const std::filesystem::path& to) {
   if (!error) std::filesystem::permissions(to, all | perms::owner_read | perms::owner_write, error);
 }
 
+/// The configuration that the package puts there, which says nothing: every option in it is
+/// commented out. A link is somebody's own.
+bool is_untouched(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
+  const auto text = read_file(path.string(), kLargestSettings);
+  return text && *text == print_default_config();
+}
+
 /// All of the files under their names, or none: each is written whole beside its place first.
 int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions& options) {
   const std::filesystem::path dir = options.dir;
   std::error_code error;
+  std::vector<std::string> untouched;
   if (!options.force) {
     for (const OpensmFile& file : files) {
-      if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
+      if (!std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
+        continue;
+      if (!is_untouched(dir / file.name))
         return print_faults(
             Faults{{dir / file.name, 0, "is there already; --force writes over it"}});
+      untouched.push_back(file.name);
     }
   }
   const auto fail_at = [](const std::filesystem::path& path, const std::string& why) {
@@ -141,16 +156,26 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
     if (!write_new(path, file.text)) return fail_at(dir / file.name, std::strerror(errno));
     copy_readers(options.file, path);
   }
+  const auto kept = [&](const std::string& name) { return staging.path() / ("was." + name); };
+  const auto goes_over = [&](const std::string& name) {
+    return options.force || std::ranges::count(untouched, name) != 0;
+  };
+  for (const std::string& name : untouched) {
+    std::filesystem::create_hard_link(dir / name, kept(name), error);
+    if (error) return fail_at(dir / name, error.message());
+  }
   for (auto file = files.begin(); file != files.end(); ++file) {
     // A link, other than a rename, never goes over a file that came meanwhile.
-    if (options.force)
+    if (goes_over(file->name))
       std::filesystem::rename(staging.path() / file->name, dir / file->name, error);
     else
       std::filesystem::create_hard_link(staging.path() / file->name, dir / file->name, error);
     if (!error) continue;
     const std::string why = error.message();
-    if (!options.force) {
-      for (auto done = files.begin(); done != file; ++done)
+    for (auto done = files.begin(); !options.force && done != file; ++done) {
+      if (goes_over(done->name))
+        std::filesystem::rename(kept(done->name), dir / done->name, error);
+      else
         std::filesystem::remove(dir / done->name, error);
     }
     return fail_at(dir / file->name, why);

@@ -24,6 +24,10 @@ using enum OpensmOutcome;
 /// What systemd lets the daemon write (smd.service).
 constexpr std::string_view kLogFolder = "/var/log/smd";
 
+/// smd's own, as event_plugin_name has it, and what its engines begin with there.
+constexpr std::string_view kPlugin = "smd_opensm";
+constexpr std::string_view kPluginPrefix = "smd-";
+
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
 // Tables of virtual lanes.
@@ -342,28 +346,6 @@ class Importer : private OpensmReading {
     if (is_true("allow_both_pkeys")) carry("allow_both_pkeys", "partitions.allow_both", "\"yes\"");
   }
 
-  void report_choice_of_key(const PartitionFile& rules) {
-    if (rules.partitions.size() < 2) return;
-    say("partition_config_file",
-        Changed,
-        "where no P_Key is asked for, the path of two ports that share several partitions is in "
-        "the default one, else in the first of the file; OpenSM takes the one whose P_Key is the "
-        "lowest with its bytes swapped");
-  }
-
-  /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
-  void report_levels(const PartitionFile& rules, const std::string& path) {
-    for (const Partition& partition : rules.partitions) {
-      if (partition.sl.value_or(0) == 0) continue;
-      report(kAtEnd,
-             path,
-             fmt::format("sl={} of {}", *partition.sl, printable(partition.name)),
-             Changed,
-             "counts in smd, and not in OpenSM, where qos is FALSE; take it out of the file for "
-             "SL 0");
-    }
-  }
-
   void carry_mode() {
     if (!is_true("force_heavy_sweep")) return;
     carry_changed("force_heavy_sweep",
@@ -383,11 +365,10 @@ class Importer : private OpensmReading {
         why.emplace_back("smd falls back on updn all the same");
         continue;
       }
-      constexpr std::string_view kOurs = "smd-";  // of the plugin
       const OpensmEngine* row = find_opensm_engine(name);
       std::string engine;
-      if (name.starts_with(kOurs) && name.size() > kOurs.size()) {
-        engine = name.substr(kOurs.size());
+      if (name.starts_with(kPluginPrefix) && name.size() > kPluginPrefix.size()) {
+        engine = name.substr(kPluginPrefix.size());
         why.emplace_back("the plugin's engines have no prefix in smd");
       } else if (row == nullptr || row->ours.empty()) {
         std::vector<std::string_view> known;
@@ -419,17 +400,15 @@ class Importer : private OpensmReading {
             "routing_engine", "sm.engine", value, fmt::format("{}", fmt::join(why, "; ")));
       }
     }
-    carry_roots(engines);
+    const bool ours_first = !names.empty() && names.front().starts_with(kPluginPrefix);
+    const auto words = ours_first ? plugin_words() : std::vector<OpensmPluginWord>{};
+    if (text_of("root_guid_file") && std::ranges::count(words, "sm.roots", &OpensmPluginWord::ours))
+      say("root_guid_file",
+          Overruled,
+          "overruled by roots= of event_plugin_options, which the first engine reads");
+    else
+      carry_roots(engines);
     report_connected_tops(engines);
-  }
-
-  void report_connected_tops(const std::vector<std::string>& engines) {
-    const auto connects = [](const std::string& name) { return name == "updn" || name == "ftree"; };
-    if (is_true("connect_roots") || std::ranges::none_of(engines, connects)) return;
-    say("connect_roots",
-        Changed,
-        "switches of the top level have routes to each other all the same: engines updn and ftree "
-        "connect every pair of switches");
   }
 
   void carry_roots(const std::vector<std::string>& engines) {
@@ -499,9 +478,13 @@ class Importer : private OpensmReading {
   }
 
   void carry_plugin() {
+    const std::string names = text_of("event_plugin_name").value_or("");
+    const bool has_ours = names.find(kPlugin) != std::string::npos;
     for (const char* name : {"event_plugin_name", "event_plugin_options"}) {
       if (is_initial(name)) continue;
-      if (text_of("event_plugin_name").value_or("").find("smd_opensm") != std::string::npos) {
+      if (has_ours && std::string_view(name) == "event_plugin_options") {
+        carry_plugin_words();
+      } else if (has_ours && names == kPlugin) {
         say_not_needed(name, "the engines of that plugin are smd's own");
       } else {
         say_not_carried(name,
@@ -509,6 +492,35 @@ class Importer : private OpensmReading {
                         "log.event_program is run for each");
       }
     }
+  }
+
+  [[nodiscard]] std::vector<OpensmPluginWord> plugin_words() const {
+    const bool has_ours =
+        text_of("event_plugin_name").value_or("").find(kPlugin) != std::string::npos;
+    return read_plugin_words(has_ours ? text_of("event_plugin_options").value_or("") : "");
+  }
+
+  void carry_plugin_words() {
+    std::vector<std::string> said;
+    bool all = true;
+    for (OpensmPluginWord& word : plugin_words()) {
+      if (word.ours == "sm.roots" && values_.contains(word.ours)) {
+        word.ours.clear();
+        word.why = "the first engine reads root_guid_file";
+      }
+      if (word.ours.empty()) {
+        all = false;
+        said.push_back(fmt::format("{} not carried because {}", printable(word.text), word.why));
+      } else {
+        put(word.ours, word.toml, "event_plugin_options");
+        said.push_back(
+            fmt::format("{} carried as {} = {}", printable(word.text), word.ours, word.toml));
+      }
+    }
+    if (said.empty()) return say_not_needed("event_plugin_options", "it has no words");
+    say("event_plugin_options",
+        all ? Carried : NotCarried,
+        fmt::format("{}", fmt::join(said, "; ")));
   }
 
   void carry_log() {
@@ -535,7 +547,8 @@ class Importer : private OpensmReading {
                       fmt::format("log_file is {}; an absolute path", print_value({*file})));
     }
     log_name_ = std::string(file_name(*file));
-    if (log_name_.empty()) log_name_ = "smd.log";
+    if (log_name_.empty()) log_name_ = "smd";
+    if (!log_name_.ends_with(".log")) log_name_ += ".log";  // of those /etc/logrotate.d/smd knows
     carry_changed("log_file",
                   "log.sink",
                   quote_toml(fmt::format("{}/{}", kLogFolder, log_name_)),

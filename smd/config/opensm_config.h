@@ -92,6 +92,16 @@ struct OpensmEngine {
 /// Null for none.
 [[nodiscard]] const OpensmEngine* find_opensm_engine(std::string_view name);
 
+/// A word of event_plugin_options as smd's own plugin for OpenSM reads it.
+struct OpensmPluginWord {
+  std::string text;  // as it stands there
+  std::string ours;  // the option of smd; empty: nothing is carried
+  std::string toml;  // its value
+  std::string why;   // nothing is carried
+};
+
+[[nodiscard]] std::vector<OpensmPluginWord> read_plugin_words(std::string_view options);
+
 /// An option of the command line.
 struct OpensmFlag {
   std::string_view name;  // without its dashes
@@ -268,6 +278,13 @@ class OpensmReading {
   void say_not_carried(std::string_view name, std::string_view because);
 
   void say_not_needed(std::string_view name, std::string_view because);
+
+  void report_choice_of_key(const PartitionFile& rules);
+
+  /// Without QoS OpenSM gives every path SL 0, whatever the partition's is.
+  void report_levels(const PartitionFile& rules, const std::string& path);
+
+  void report_connected_tops(const std::vector<std::string>& engines);
 
   void add_faults(const Faults& faults);
 

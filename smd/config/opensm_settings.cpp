@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "smd/base/options.h"
 #include "smd/base/text.h"
 #include "smd/config/opensm_config.h"
 #include "smd/config/option_kinds.h"
+#include "smd/config/options.h"
+#include "smd/policy/partition_file.h"
 
 namespace smd {
 
@@ -41,6 +45,79 @@ constexpr std::size_t kArbEntries = 64;
 /// OpenSM takes VLs modulo those of the port, and leaves 15.
 std::uint64_t fit_vl(std::uint64_t vl, unsigned vls) {
   return vl == kDiscard || vls == kDiscard ? vl : vl & (vls - 1);
+}
+
+// Words of smd's own plugin.
+
+struct PluginOption {
+  std::string_view key;
+  std::string_view ours = "";
+  std::string_view reason = "";  // of what has no namesake
+};
+
+constexpr PluginOption kPluginOptions[] = {
+    {"any_sl", "", "smd counts on the SLs of its PathRecords"},
+    {"auto_for", "sm.auto_for"},
+    {"gateways", "sm.gateways"},
+    {"keep", "", "smd stays near the routes in force wherever it can"},
+    {"lane_cut", "sm.lane_cut"},
+    {"no_data", "sm.no_data"},
+    {"orientation", "sm.orientation"},
+    {"relieve", "", "smd does so under every engine, once all is at rest: sweep.relief_s"},
+    {"roots", "sm.roots"},
+    {"seed", "", "smd breaks ties in one way alone"},
+    {"shorten_detours", "", "smd leads routes elsewhere that break, and no others"},
+    {"vls",
+     "",
+     "smd has no limit for routes alone: ports get port.max_operational_vls, and engine auto takes "
+     "sm.auto_vls"},
+    {"weights", "sm.weights"},
+};
+
+/// What the plugin says in one word, and smd in another.
+constexpr std::array<std::string_view, 3> kPluginValues[] = {
+    {"gateways", "own", "own-first"},
+    {"gateways", "least", "least-loaded"},
+    {"lane_cut", "updown", "up-down"},
+    {"lane_cut", "dfs", "depth-first"},
+    {"orientation", "bfs", "breadth-first"},
+    {"orientation", "dfs", "depth-first"},
+};
+
+OptionValue convert_plugin_value(std::string_view key, std::string_view text) {
+  if (key == "roots" || key == "weights" || key == "no_data") {
+    OptionList list;
+    for (const std::string_view each : option_kinds::split(text, ','))
+      list.push_back({std::string(each)});
+    return {std::move(list)};
+  }
+  for (const auto& [of, theirs, ours] : kPluginValues)
+    if (of == key && theirs == text) return {std::string(ours)};
+  return {std::string(text)};
+}
+
+/// Requires: `word.text` is set.
+void settle_plugin_word(OpensmPluginWord& word) {
+  const std::string_view text = word.text;
+  const std::size_t equals = text.find('=');
+  const std::string_view key = text.substr(0, equals);
+  const auto* row = std::ranges::find(kPluginOptions, key, &PluginOption::key);
+  if (row == std::end(kPluginOptions)) {
+    word.why = "the plugin has no such option";
+  } else if (equals == std::string_view::npos) {
+    word.why = "an option has a value: KEY=VALUE";
+  } else if (row->ours.empty()) {
+    word.why = row->reason;
+  } else {
+    const auto option = std::ranges::find(config_options(), row->ours, &ConfigOption::name);
+    Config scratch;
+    if (option->apply(convert_plugin_value(key, text.substr(equals + 1)), scratch)) {
+      word.ours = row->ours;
+      word.toml = option->print(scratch).value_or("");
+    } else {
+      word.why = fmt::format("{} takes {}", row->ours, option->range);
+    }
+  }
 }
 
 std::string show_setting(const std::string& name, const std::optional<std::string>& value) {
@@ -87,6 +164,23 @@ std::optional<std::string> convert_opensm_arbitration(std::string_view text, uns
     entries.push_back(fmt::format("\"{}:{}\"", fit_vl(*vl, vls), *weight));
   }
   return fmt::format("[{}]", fmt::join(entries, ", "));
+}
+
+std::vector<OpensmPluginWord> read_plugin_words(std::string_view options) {
+  constexpr std::string_view kSeparators = " \t\r\n;";
+  std::vector<OpensmPluginWord> words;
+  std::set<std::string_view> keys;
+  while (true) {
+    options.remove_prefix(std::min(options.find_first_not_of(kSeparators), options.size()));
+    if (options.empty()) return words;
+    const std::string_view text = options.substr(0, options.find_first_of(kSeparators));
+    options.remove_prefix(text.size());
+    OpensmPluginWord& word = words.emplace_back(OpensmPluginWord{.text = std::string(text)});
+    if (keys.insert(text.substr(0, text.find('='))).second)
+      settle_plugin_word(word);
+    else
+      word.why = "it stands there twice";
+  }
 }
 
 std::vector<UnnamedFile> find_unnamed_files(const Config& config,
@@ -382,6 +476,36 @@ void OpensmReading::say_not_carried(std::string_view name, std::string_view beca
 
 void OpensmReading::say_not_needed(std::string_view name, std::string_view because) {
   say(name, NotNeeded, fmt::format("not needed because {}", because));
+}
+
+void OpensmReading::report_choice_of_key(const PartitionFile& rules) {
+  if (rules.partitions.size() < 2) return;
+  say("partition_config_file",
+      Changed,
+      "where no P_Key is asked for, the path of two ports that share several partitions is in "
+      "the default one, else in the first of the file; OpenSM takes the one whose P_Key is the "
+      "lowest with its bytes swapped");
+}
+
+void OpensmReading::report_levels(const PartitionFile& rules, const std::string& path) {
+  for (const Partition& partition : rules.partitions) {
+    if (partition.sl.value_or(0) == 0) continue;
+    report(kAtEnd,
+           path,
+           fmt::format("sl={} of {}", *partition.sl, printable(partition.name)),
+           Changed,
+           "counts in smd, and not in OpenSM, where qos is FALSE; take it out of the file for "
+           "SL 0");
+  }
+}
+
+void OpensmReading::report_connected_tops(const std::vector<std::string>& engines) {
+  const auto connects = [](const std::string& name) { return name == "updn" || name == "ftree"; };
+  if (is_true("connect_roots") || std::ranges::none_of(engines, connects)) return;
+  say("connect_roots",
+      Changed,
+      "switches of the top level have routes to each other all the same: engines updn and ftree "
+      "connect every pair of switches");
 }
 
 void OpensmReading::add_faults(const Faults& faults) {

@@ -95,14 +95,19 @@ void expect_lanes(const Stage& stage, const ReadBack& seen, const Routes& comput
   EXPECT_THAT(wrong, IsEmpty());
 }
 
-void expect_path_sls(const Stage& stage, const ReadBack& seen, const Routes& computed) {
-  if (computed.tables.path_sls.empty()) return;
+std::vector<Lid> find_hosts(const ReadBack& seen) {
   std::vector<Lid> hosts;
   for (const PortIdx port : seen.fabric->peer.indices()) {
     if (seen.lids.base[port] != kUnassignedLid &&
         !seen.fabric->is_switch(seen.fabric->node_of[port]))
       hosts.push_back(seen.lids.base[port]);
   }
+  return hosts;
+}
+
+void expect_path_sls(const Stage& stage, const ReadBack& seen, const Routes& computed) {
+  if (computed.tables.path_sls.empty()) return;
+  const std::vector<Lid> hosts = find_hosts(seen);
   for (std::size_t i = 1; i < std::min<std::size_t>(hosts.size(), 6); ++i) {
     EXPECT_EQ(ask_path_sl(stage, hosts[0], hosts[i]),
               opensm::find_path_sl(computed, hosts[0], hosts[i], 0));
@@ -204,6 +209,48 @@ TEST_F(OpensmPluginLife, ARefusedFabricGoesToTheNextEngineOfTheList) {
   EXPECT_THAT(opensm.log(), HasSubstr("smd-minhop: refused: "));
   EXPECT_THAT(opensm.log(), HasSubstr("credit loop"));
   EXPECT_THAT(opensm.log(), HasSubstr("smd-updn tables configured on all switches"));
+}
+
+// OpenSM refuses a pair any SL that a switch on its way discards (ERR 1F24), and multicast takes
+// turns that no unicast path does.
+TEST_F(OpensmPluginLife, EveryPairOfHostsHasAPathAndNoTurnDiscards) {
+  Stage stage(Server::Smsim, "torus:dims=5.5", scratch_.path());
+  OpensmWithPlugin opensm(stage, {.engines = "smd-itb-vl", .config = {"qos TRUE"}});
+  ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+  ASSERT_TRUE(opensm.wait_until_quiet()) << opensm.log();
+  EXPECT_THAT(opensm.log(), HasSubstr("smd-itb-vl tables configured on all switches"));
+  const ReadBack seen = read_back(stage);
+  const auto routes = opensm::compute_routes(*find_engine("itb-vl"), sweep_of(seen));
+  ASSERT_TRUE(routes) << routes.error().context;
+  ASSERT_GT((*routes)->tables.vls, 1u) << "on one lane nobody asks";
+  std::vector<std::string> wrong;
+  const std::vector<Lid> hosts = find_hosts(seen);
+  ASSERT_EQ(hosts.size(), 25u);
+  for (const Lid from : hosts) {
+    for (const Lid to : hosts) {
+      if (from == to) continue;
+      const unsigned given = ask_path_sl(stage, from, to);
+      const unsigned wanted = opensm::find_path_sl(**routes, from, to, 0);
+      if (given != wanted)
+        wrong.push_back(fmt::format("{} to {}: SL {}, not {}", from, to, given, wanted));
+    }
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+  EXPECT_EQ(opensm.count("ERR 1F24"), 0u);
+
+  std::vector<std::string> discarding;
+  const Fabric& fabric = *seen.fabric;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    const Lid lid = seen.lids.base[fabric.port_of(node, PortNum{0})];
+    for (unsigned p = 1; p <= fabric.num_ports(node); ++p) {
+      for (const SlToVl& row : read_lanes(stage, lid, PortNum{static_cast<std::uint8_t>(p)})) {
+        if (std::ranges::count(row, kManagementVl) != 0)
+          discarding.push_back(fmt::format("switch {} to port {}", lid, p));
+      }
+    }
+  }
+  EXPECT_THAT(discarding, IsEmpty());
 }
 
 TEST_F(OpensmPluginLife, AfterARefusalOpensmsOwnEngineFindsEverythingAsItPreparedIt) {

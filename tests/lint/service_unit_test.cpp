@@ -45,6 +45,7 @@ TEST(ServiceUnit, KeepsWhatOperatorsRelyOn) {
       {"Service.RestartPreventExitStatus", "2"},
       {"Service.StateDirectory", "smd"},
       {"Service.RuntimeDirectory", "smd"},
+      {"Service.RuntimeDirectoryPreserve", "yes"},  // instances have their sockets there
       {"Service.ProtectSystem", "strict"},
       {"Service.PrivateTmp", "yes"},
       {"Service.NoNewPrivileges", "yes"},
@@ -82,7 +83,6 @@ TEST(ServiceUnit, AnInstanceDiffersInNamesAlone) {
       {"Service.ExecStart", "/usr/sbin/smd run --instance %i $SMD_OPTIONS"},
       {"Service.SyslogIdentifier", "smd@%i"},
       {"Service.StateDirectory", "smd/%i"},
-      {"Service.RuntimeDirectoryPreserve", "yes"},
   };
   for (const auto& [key, value] : own) {
     EXPECT_EQ(instance[key], value) << key;

@@ -177,7 +177,8 @@ class Planner {
     if (!place_all(std::make_unique<SlLayers>(task_.graph, std::min(task_.max_vls, kSls - 1)),
                    true))
       return false;
-    plan_.notes.push_back("each path on one lane from end to end, for want of SLs");
+    plan_.notes.push_back(std::string("each path on one lane from end to end") +
+                          (task_.vl_changes ? ", for want of SLs" : ""));
     return true;
   }
 

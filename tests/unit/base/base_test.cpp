@@ -4,9 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "smd/base/bytes.h"
@@ -91,6 +96,30 @@ TEST(Parallel, SlicesAreAllOfTheItemsOnce) {
     }
   }
   EXPECT_EQ(count_threads(0), 1u);
+}
+
+// A thread that lets one pass ends the process.
+TEST(Parallel, ExceptionsReachTheCallerOnceAllHaveEnded) {
+  for (const std::size_t failing : {0u, 1u, 3u}) {
+    std::array<bool, 4> ended{};
+    const auto work = [&](std::size_t slice, std::size_t /*first*/, std::size_t /*last*/) {
+      if (slice == failing) throw std::bad_alloc();
+      ended[slice] = true;
+    };
+    EXPECT_THROW(for_each_slice(100, 4, work), std::bad_alloc) << failing;
+    EXPECT_EQ(std::ranges::count(ended, true), 3);
+  }
+  const auto all_fail = [](std::size_t slice, std::size_t /*first*/, std::size_t /*last*/) {
+    throw std::out_of_range(std::to_string(slice));
+  };
+  for (int round = 0; round < 20; ++round) {
+    try {
+      for_each_slice(100, 4, all_fail);
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::out_of_range& first) {
+      EXPECT_STREQ(first.what(), "0") << "that of the first slice, whoever came first";
+    }
+  }
 }
 
 TEST(ByteReader, FailureIsSticky) {

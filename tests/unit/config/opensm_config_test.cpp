@@ -430,6 +430,10 @@ TEST(OpensmTraps, TablesAreOfTheVlsThatThereAre) {
 
 TEST(OpensmTraps, ALogGoesWhereTheServiceMayWrite) {
   EXPECT_EQ(Site{"log_file /var/log/ib/opensm.log\n"}.config().log.sink, "/var/log/smd/opensm.log");
+  // /etc/logrotate.d/smd knows *.log alone.
+  EXPECT_EQ(Site{"log_file /var/log/opensm\n"}.config().log.sink, "/var/log/smd/opensm.log");
+  EXPECT_EQ(Site{"log_file /var/log/opensm.log.1\n"}.config().log.sink,
+            "/var/log/smd/opensm.log.1.log");
   EXPECT_EQ(Site{"log_file stdout\n"}.config().log.sink, "stderr");
   EXPECT_EQ(Site{}.config().log.sink, "stderr");
   EXPECT_EQ(Site{"log_flags 0x43\n"}.config().log.level, "info");

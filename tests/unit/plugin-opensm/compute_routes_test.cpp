@@ -1,10 +1,14 @@
 #include "plugins/opensm/compute_routes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
@@ -19,6 +23,8 @@ namespace {
 using test::fabric_from_shared;
 using test::lids_in_order;
 using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
 
 constexpr const char* kTree = "S1-S3 S1-S4 S2-S3 S2-S4 S3-H1 S3-H2 S4-H3 S4-H4";
 constexpr const char* kRing = "S1-S2 S2-S3 S3-S4 S4-S5 S5-S1 S1-H1 S2-H2 S3-H3 S4-H4 S5-H5";
@@ -50,12 +56,21 @@ class Scripted final : public Engine {
     if (!tables) return tables;
     tables->engine = name();
     tables->vls = vls;
+    if (discards) {
+      tables->path_sls = PathSls{fabric.switch_count(), lids.top};
+      tables->sl_to_vl = SlToVlMaps{fabric};
+      SlToVl row;
+      row.fill(kManagementVl);
+      row[0] = Vl{0};
+      tables->sl_to_vl.add_row(row);
+    }
     if (breaks_tables) tables->lft.set_route(SwitchIdx{0}, lids.top, kNoRoute);
     return tables;
   }
 
   mutable std::vector<RoutingRequest> asked;
   unsigned vls = 1;
+  bool discards = false;  // SLs other than 0, which all paths have
   bool refuses_routes_in_force = false;
   bool breaks_tables = false;
 
@@ -169,6 +184,54 @@ TEST(ComputeRoutes, RefusesTablesThatFailTheCheck) {
   EXPECT_THAT(refusal(broken, sweep_of(kTree)), HasSubstr("no route"));
 }
 
+SweepRequest sweep_over(const std::string& fabric) {
+  SweepRequest request{.fabric = sim::build_snapshot(sim::load_fabric(fabric).value()), .lids = {}};
+  request.lids = lids_in_order(*request.fabric);
+  return request;
+}
+
+/// Turns on which a switch discards any SL.
+unsigned count_discarding(const Routes& routes) {
+  const Fabric& fabric = *routes.fabric;
+  unsigned discarding = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
+    for (unsigned in = 0; in <= ports; ++in) {
+      for (unsigned out = 0; out <= ports; ++out) {
+        const SlToVl row = find_sl_to_vl(routes,
+                                         sw,
+                                         PortNum{static_cast<std::uint8_t>(in)},
+                                         PortNum{static_cast<std::uint8_t>(out)});
+        discarding += std::ranges::count(row, kManagementVl) != 0 ? 1 : 0;
+      }
+    }
+  }
+  return discarding;
+}
+
+// OpenSM gives no PathRecord for an SL that any switch on the way discards, and its own multicast
+// trees take turns that no unicast path takes.
+TEST(ComputeRoutes, NoSlIsDiscardedAnywhere) {
+  for (const char* const fabric :
+       {"torus:dims=5.3", "torus:dims=5.5", "hamming:dims=4.4", "hypercube:dim=4,hosts=1"}) {
+    const SweepRequest request = sweep_over(fabric);
+    std::vector<std::string_view> made;
+    for (const std::string_view name : engine_names()) {
+      const auto routes = compute_routes(*find_engine(name), request);
+      if (!routes) continue;
+      made.push_back(name);
+      EXPECT_EQ(count_discarding(**routes), 0u) << fabric << ", " << name;
+    }
+    EXPECT_THAT(made, IsSupersetOf({"auto", "itb-vl", "updn"})) << fabric;
+  }
+}
+
+TEST(ComputeRoutes, RefusesTablesThatDiscardAnSl) {
+  Scripted engine("updn");
+  engine.discards = true;
+  EXPECT_THAT(refusal(engine, sweep_of(kTree)), HasSubstr("its SL-to-VL tables discard SLs"));
+}
+
 TEST(ComputeRoutes, StaysNearTheRoutesInForce) {
   const Engine& updn = *find_engine("updn");
   SweepRequest request = sweep_of(kRing);
@@ -191,6 +254,27 @@ TEST(ComputeRoutes, StaysNearTheRoutesInForce) {
   engine.asked.clear();
   ASSERT_TRUE(compute_routes(engine, request));
   EXPECT_EQ(engine.asked.at(0).in_force, nullptr) << "keep=no";
+}
+
+// Candidates cost seconds on large fabrics, and OpenSM's lock is held for as long.
+TEST(ComputeRoutes, AutoStaysNearTheRoutesInForce) {
+  const Engine& engine = *find_engine("auto");
+  SweepRequest request = sweep_over("torus:dims=5.3");
+  const auto notes = [&] {
+    const auto routes = compute_routes(engine, request);
+    if (!routes) return routes.error().context;
+    request.in_force = *routes;
+    return fmt::format("{}", fmt::join((*routes)->tables.notes, "\n"));
+  };
+  constexpr const char* kKept = "which made the routes in force";
+  EXPECT_THAT(notes(), Not(HasSubstr(kKept)));
+  EXPECT_NE(request.in_force->tables.engine, "auto");
+  const ForwardingTables before = request.in_force->tables.lft;
+  EXPECT_THAT(notes(), HasSubstr(kKept));
+  EXPECT_EQ(request.in_force->tables.lft, before);
+  EXPECT_THAT(notes(), HasSubstr(kKept)) << "and after that";
+  request.options.keep = false;
+  EXPECT_THAT(notes(), Not(HasSubstr(kKept))) << "keep=no";
 }
 
 TEST(ComputeRoutes, StartsFromScratchWhereStayingNearFails) {

@@ -1,0 +1,168 @@
+// What the command line says stays said when a running smd reads its file anew; and what an import
+// may write over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/files.h"
+#include "tests/support/paths.h"
+#include "tests/support/process.h"
+#include "tests/support/wait_until.h"
+
+namespace smd::test {
+namespace cli_reload_test {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::chrono::seconds kLimit{60};
+
+class OwnFolder : public testing::Test {
+ protected:
+  OwnFolder() {
+    std::string pattern = testing::TempDir() + "/smd-reload-XXXXXX";
+    folder = mkdtemp(pattern.data());
+  }
+
+  ~OwnFolder() override { std::filesystem::remove_all(folder); }
+
+  [[nodiscard]] std::string in_folder(const std::string& name) const { return folder / name; }
+
+  std::filesystem::path folder;
+};
+
+class Verbosity : public OwnFolder {
+ protected:
+  void write_config(const std::string& engine, const std::string& level) const {
+    std::ofstream(in_folder("smd.toml"))
+        << "[transport]\nkind = \"sim\"\nfabric = \"torus:dims=3.3\"\n[sm]\nengine = \"" << engine
+        << "\"\nstate_dir = \"" << in_folder("state") << "\"\n[admin]\nsocket = \""
+        << in_folder("s") << "\"\n[log]\nlevel = \"" << level << "\"\n";
+  }
+
+  [[nodiscard]] Process start(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv{build_path("bin/smd"), "run", "-c", in_folder("smd.toml")};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return Process({.argv = std::move(argv)});
+  }
+
+  [[nodiscard]] bool is_up() const {
+    return run_process({.argv = {build_path("bin/smctl"), "--socket", in_folder("s"), "nodes"}},
+                       kLimit)
+               .exit_code == 0;
+  }
+};
+
+TEST_F(Verbosity, OfTheCommandLineOutlivesSighup) {
+  write_config("updn", "error");
+  Process smd = start({"-v", "-v"});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  const std::size_t before = smd.err().size();
+  write_config("dfsssp", "error");
+  ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+  EXPECT_TRUE(wait_until(
+      [&] { return smd.err().find(" debug plan.phase ", before) != std::string::npos; }, kLimit))
+      << smd.err();
+  EXPECT_THAT(smd.err(), Not(HasSubstr("key=log.level")));
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
+TEST_F(Verbosity, QuietStaysQuiet) {
+  write_config("updn", "info");
+  Process smd = start({"--quiet"});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+  // An order is taken up behind the signal; the stop is told at level info.
+  ASSERT_TRUE(is_up());
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+  EXPECT_THAT(smd.err(), Not(HasSubstr(" info ")));
+}
+
+TEST_F(Verbosity, WithoutAWordIsThatOfTheFile) {
+  write_config("updn", "error");
+  Process smd = start({});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  EXPECT_EQ(smd.err(), "");
+  write_config("updn", "info");
+  ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+  EXPECT_TRUE(
+      wait_until([&] { return smd.err().find(" info cycle.") != std::string::npos; }, kLimit));
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
+/// smd import-opensm into the folder of a configuration that is there.
+class ImportOver : public OwnFolder {
+ protected:
+  ImportOver() {
+    std::ofstream(in_folder("opensm.conf")) << "sm_priority 7\n";
+    std::filesystem::create_directory(folder / "etc");
+  }
+
+  [[nodiscard]] std::string toml() const { return in_folder("etc/smd.toml"); }
+
+  [[nodiscard]] Finished import() const {
+    return run_process({.argv = {build_path("bin/smd"),
+                                 "import-opensm",
+                                 in_folder("opensm.conf"),
+                                 "-o",
+                                 in_folder("etc")}},
+                       kLimit);
+  }
+
+  [[nodiscard]] std::size_t count_files() const {
+    std::size_t files = 0;
+    for (const auto& each : std::filesystem::directory_iterator(folder / "etc"))
+      files += each.exists() ? 1 : 0;
+    return files;
+  }
+
+  const std::string installed = read_text(source_path("etc/smd.toml"));
+};
+
+// The package puts it there, and the lines of docs/operations.md come after that.
+TEST_F(ImportOver, TheFileOfThePackageSaysNothingAndIsWrittenOver) {
+  std::ofstream(toml()) << installed;
+  const Finished done = import();
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(read_text(toml()), HasSubstr("priority = 7"));
+  EXPECT_EQ(count_files(), 2u) << "the configuration and the report";
+  EXPECT_EQ(import().exit_code, 2) << "what was imported is nobody's default";
+}
+
+TEST_F(ImportOver, WhateverElseIsThereStays) {
+  for (const std::string& text :
+       {installed + "\n", installed.substr(1), std::string(), std::string("[sm]\n")}) {
+    std::ofstream(toml()) << text;
+    const Finished done = import();
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.err, toml() + ": is there already; --force writes over it\n");
+    EXPECT_EQ(read_text(toml()), text);
+    EXPECT_EQ(count_files(), 1u);
+  }
+  // A link may be the way to a file that others share.
+  std::filesystem::remove(toml());
+  std::ofstream(in_folder("shared.toml")) << installed;
+  std::filesystem::create_symlink(in_folder("shared.toml"), toml());
+  EXPECT_EQ(import().exit_code, 2);
+  EXPECT_EQ(read_text(in_folder("shared.toml")), installed);
+}
+
+TEST_F(ImportOver, AReportThatIsThereKeepsTheFileOfThePackage) {
+  std::ofstream(toml()) << installed;
+  std::ofstream(in_folder("etc/import-opensm.txt")) << "mine\n";
+  EXPECT_EQ(import().exit_code, 2);
+  EXPECT_EQ(read_text(toml()), installed);
+  EXPECT_EQ(count_files(), 2u);
+}
+
+}  // namespace cli_reload_test
+}  // namespace smd::test
