@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "sim-backend/management/sim_transport.h"
 #include "sim-backend/management/smp_tap.h"
@@ -202,6 +203,65 @@ TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
   EXPECT_EQ(found->duplicates[0].second, (HopPath{port_num(1), port_num(2), port_num(2)}));
   EXPECT_EQ(found->fabric->node_count(), 4u);
   EXPECT_EQ(check_invariants(*found->fabric), "");
+}
+
+/// Two adapters under GUID 0x1010, with these ports cabled, all to S1 from port 3 on.
+FabricSpec twin_adapters(const std::vector<std::vector<unsigned>>& cabled,
+                         const std::vector<std::uint8_t>& num_ports) {
+  FabricSpec spec = one_switch();
+  unsigned at = 3;
+  for (std::size_t i = 0; i < cabled.size(); ++i) {
+    const auto twin = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, num_ports[i]);
+    for (const unsigned port : cabled[i]) connect(spec, twin, port_num(port), 1, port_num(at++));
+  }
+  return spec;
+}
+
+TEST(Discovery, TwoAdaptersOfOneGuidAndDifferentPortCountsAreReported) {
+  struct Case {
+    std::vector<std::vector<unsigned>> cabled;
+    std::vector<std::uint8_t> num_ports;
+    std::size_t duplicates;  // one for each cable of the second
+  };
+
+  for (const Case& each : {Case{{{2}, {1}}, {2, 1}, 1},
+                           Case{{{1, 2}, {1}}, {2, 1}, 1},
+                           Case{{{1}, {1}}, {1, 2}, 1},
+                           Case{{{1}, {1, 2}}, {1, 2}, 2}}) {
+    for (const RequestSet requests : {RequestSet::Fewest, RequestSet::Thesis}) {
+      Lab lab(twin_adapters(each.cabled, each.num_ports), {}, 1, requests);
+      const auto& found = lab.run();
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->duplicates.size(), each.duplicates);
+      for (const DuplicateGuid& duplicate : found->duplicates)
+        EXPECT_EQ(duplicate.guid, Guid{0x1010});
+      const Fabric& fabric = *found->fabric;
+      EXPECT_EQ(fabric.node_count(), 3u);
+      EXPECT_EQ(fabric.num_ports(node_of(fabric, 0x1010)), each.num_ports[0]);
+      EXPECT_EQ(fabric.link_count(), 1 + each.cabled[0].size());
+      EXPECT_EQ(check_invariants(fabric), "");
+    }
+  }
+}
+
+TEST(Discovery, ASwitchThatSaysItIsReachedAtPort0IsLeftOut) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
+  connect(spec, 1, port_num(2), s2, port_num(1));
+  Lab lab(spec);
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.hop_count != 2 || !is_about(smp, AttributeId::NodeInfo)) return true;
+    NodeInfo info = decode_node_info(smp.data).value();
+    info.local_port = PortNum{0};
+    encode_node_info(info, smp.data);
+    return true;
+  };
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(check_invariants(*found->fabric), "");
+  EXPECT_EQ(found->fabric->node_count(), 2u);
+  ASSERT_EQ(found->silent.size(), 1u);
+  EXPECT_EQ(found->silent[0].why, "NodeInfo that cannot be");
 }
 
 /// Two switches under GUID 0x2009, on ports 4 and 6 of S1, reached on their ports 1 and 2.
