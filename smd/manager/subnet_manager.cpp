@@ -515,8 +515,8 @@ void SubnetManager::on_traps(TrapBatch batch) {
   for (const Guid node : batch.redescribed) deferred_work_.note_changed(node);
   if (!batch.changed.empty())
     trigger(SweepTrigger::of(batch.reason, {batch.changed.begin(), batch.changed.end()}));
-  if (batch.unknown) return sweep_for_stranger(std::move(batch.reason));
   reread_soon();
+  if (batch.unknown) sweep_for_stranger(std::move(batch.reason));
 }
 
 /// For somebody whom nobody knows. Where he came in, a switch reports a change; unless he is what

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/mad/notice.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -393,6 +394,61 @@ TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   ASSERT_TRUE(bench.run_to(Phase::Up));
   EXPECT_EQ(bench.roles.back(), SmState::Master);
   EXPECT_EQ(bench.sweeps(), 1) << "the subnet is looked at again";
+}
+
+// --- What ports say -----------------------------------------------------------------------------
+
+/// As if the port at `from` had sent it.
+void deliver_trap(SmallSubnet& net, const Notice& notice, Lid from) {
+  Smp trap;
+  trap.method = Method::Trap;
+  trap.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  trap.transaction_id = 77;
+  encode_notice(notice, trap.data);
+  MadPacket packet{.remote_lid = from};
+  encode_smp(trap, packet.mad);
+  net.port.deliver(packet);
+}
+
+const HopPath kToH2{PortNum{1}, PortNum{2}};
+
+[[nodiscard]] bool reads_h2(const Smp& smp) {
+  return smp.method == Method::Get && is_about(smp, AttributeId::PortInfo) && goes_to(smp, kToH2);
+}
+
+/// At rest, with nothing left to be asked.
+void come_to_rest(Bench& bench) {
+  ASSERT_TRUE(bench.bring_up());
+  bench.net.run_for(10s);
+  bench.net.sent.clear();
+}
+
+TEST(SubnetManager, ANodeThatChangedIsAskedAlsoWhereAStrangerSpokeWithIt) {
+  Bench bench;
+  come_to_rest(bench);
+  const Lid h2 = bench.net.lid(kH2);
+  deliver_trap(bench.net, capability_notice(h2, NodeType::Ca, 0, true), h2);
+  deliver_trap(bench.net, link_state_notice(Lid{999}), Lid{999});
+  bench.net.run_for(10s);
+  EXPECT_EQ(bench.net.count(Method::Get, AttributeId::NodeDescription), 1u);
+  EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
+}
+
+TEST(SubnetManager, ANodeThatChangedIsAskedAgainWhereACycleCutTheQuestionShort) {
+  Bench bench;
+  come_to_rest(bench);
+  const Lid h2 = bench.net.lid(kH2);
+  bench.net.loses = reads_h2;
+  deliver_trap(bench.net, capability_notice(h2, NodeType::Ca, 0, true), h2);
+  const auto asked = [&] { return std::ranges::any_of(bench.net.sent, reads_h2); };
+  ASSERT_TRUE(bench.net.run_until(asked));
+  const Lid s2 = bench.net.fabric.port_info(kS2, PortNum{0}).lid;
+  deliver_trap(bench.net, link_state_notice(s2), s2);
+  ASSERT_TRUE(bench.run_to(Phase::Discovering));
+  bench.net.loses = nullptr;
+  bench.net.sent.clear();
+  bench.net.run_for(10s);
+  EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
 }
 
 }  // namespace subnet_manager_test
