@@ -118,12 +118,19 @@ Election::Hooks SubnetManager::election_hooks() {
               },
           .hold =
               [this] {
+                reregister_before_hold_ = state_.reregister;
                 drop_work();
                 enter(Phase::HandingOver);
               },
           .rule =
               [this](std::string reason) {
                 drop_work();
+                begin_cycle(SweepTrigger::of_everything(std::move(reason)));
+              },
+          .resume =
+              [this](std::string reason) {
+                drop_work();
+                state_.reregister = reregister_before_hold_;
                 begin_cycle(SweepTrigger::of_everything(std::move(reason)));
               },
           .on_state = [this](SmState state) { on_sm_state(state); },
@@ -209,7 +216,7 @@ void SubnetManager::drop_work() {
   auto with_lost = std::move(state_.with_lost);
   state_ = fresh_state();
   state_.with_lost = std::move(with_lost);
-  state_.reregister = true;
+  state_.reregister = state_.taking_over = true;
   state_.next_epoch = epoch;
 }
 

@@ -396,6 +396,53 @@ TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   EXPECT_EQ(bench.sweeps(), 1) << "the subnet is looked at again";
 }
 
+// An OpenSM of default options takes a minute to see that its master is gone: two are enough.
+TEST(SubnetManager, AHigherOneThatNeverBecomesMasterIsWaitedForTwoMinutes) {
+  for (const SmState state : {SmState::Discovering, SmState::Standby}) {
+    Bench bench;
+    Rival rival(bench.net, state, 5);
+    bench.manager->start();
+    ASSERT_TRUE(bench.run_to(Phase::Standby));
+    const auto rules = [&] { return bench.roles.back() == SmState::Master; };
+    EXPECT_FALSE(bench.net.run_until(rules, 115s));
+    ASSERT_TRUE(bench.net.run_until(rules, 20s)) << print_sm_state(state);
+    ASSERT_TRUE(bench.net.run_until([&] { return bench.manager->last_cycle() != nullptr; }));
+    if (state == SmState::Standby) continue;  // it is handed the subnet at once
+    ASSERT_TRUE(bench.settle());
+    EXPECT_TRUE(bench.manager->last_cycle()->up());
+    EXPECT_THAT(rival.orders(), IsEmpty());
+    rival.is(SmState::Standby);
+    rival.tell();
+    bench.net.run_for(15s);
+    EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover)) << "it is well now";
+  }
+}
+
+TEST(SubnetManager, AHigherOneThatStartsAgainAndAgainIsWaitedForTwoMinutes) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Discovering, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  for (int times = 0; times < 46; ++times) {
+    rival.silent = times % 2 == 0;
+    bench.net.run_for(3s);
+  }
+  EXPECT_EQ(bench.roles.back(), SmState::Master);
+}
+
+TEST(SubnetManager, AHigherOneThatBecomesMasterInTimeIsStoodByFor) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Discovering, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  for (int times = 0; times < 4; ++times) {
+    bench.net.run_for(100s);
+    rival.is(times % 2 == 0 ? SmState::Master : SmState::Discovering);
+  }
+  bench.net.run_for(100s);
+  EXPECT_THAT(bench.roles, ElementsAre(SmState::Discovering, SmState::Standby));
+}
+
 // --- What ports say -----------------------------------------------------------------------------
 
 /// As if the port at `from` had sent it.
