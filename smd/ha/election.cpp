@@ -225,8 +225,11 @@ void Election::assess() {
   if (state_ == SmState::Discovering && found.event == SmEvent::HigherFound)
     waited_for_.try_emplace(infos[*found.about].guid, runtime_.now());
   // A standby has time until what is being written is whole; another master has not.
-  put_off_ = found.event == SmEvent::HigherFound && !go_on_ && hooks_.busy();
-  if (put_off_) return;
+  put_off_ = state_ == SmState::Master && found.event == SmEvent::HigherFound && hooks_.busy();
+  if (put_off_) {
+    if (const auto go_on = std::exchange(go_on_, nullptr)) go_on();
+    return;
+  }
   apply(
       found.event, found.about ? at[*found.about] : ManagerAddress{}, print_sm_event(found.event));
 }
@@ -257,6 +260,7 @@ void Election::look_around() {
 }
 
 void Election::settle() {
+  if (unanswered_ > 0) return;  // the survey under way will judge
   if (std::exchange(put_off_, false)) assess();
 }
 

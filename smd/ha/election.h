@@ -82,7 +82,8 @@ class Election {
     /// subnet is not known. Who sent something is where it came from, not who it says it is.
     std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
-    /// Something is being written: a handover that can wait, waits for settle().
+    /// Something is being written, or somebody has no copy yet: a handover that can wait, waits for
+    /// settle(), and a cycle that asked for the survey goes on.
     std::function<bool()> busy;
   };
 
@@ -96,8 +97,8 @@ class Election {
   void adopt(const ElectionConfig& config) { config_ = config; }
 
   /// Asks everybody in `where` and those who asked us, and assesses them. `go_on` runs when we are
-  /// master afterwards and nobody stands against it, at once when there is nobody to ask; otherwise
-  /// hooks said what happens instead. Requires: Discovering or Master.
+  /// master afterwards and nobody stands against it, or a handover waits; at once when there is
+  /// nobody to ask; otherwise hooks said what happens instead. Requires: Discovering or Master.
   void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
 
   /// What our own port can do, as the last sweep found it: CapabilityMask.
@@ -120,6 +121,9 @@ class Election {
   /// True while SMPs may change the fabric: master, and neither handing over nor just waking up
   /// after a pause in which others may have taken over.
   [[nodiscard]] bool may_write() const;
+
+  /// A handover to a standby waits for settle().
+  [[nodiscard]] bool handover_waits() const { return put_off_; }
 
   /// A handover is under way, ours or to us.
   [[nodiscard]] bool holding() const { return holding_; }

@@ -141,8 +141,8 @@ Election::Hooks SubnetManager::election_hooks() {
           .port_at = [this](const SmpRoute& route) { return port_at(route); },
           .busy =
               [this] {
-                return phase_ == Phase::Routing || phase_ == Phase::Programming ||
-                       observer_.standby_is_behind();
+                const bool behind = observer_.standby_is_behind();  // its time runs from now on
+                return behind || phase_ == Phase::Routing || phase_ == Phase::Programming;
               }};
 }
 

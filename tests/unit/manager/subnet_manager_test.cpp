@@ -383,6 +383,23 @@ TEST(SubnetManager, AHandoverWaitsForWhoeverIsBehind) {
   EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
 }
 
+TEST(SubnetManager, ACycleGoesOnWhileAHandoverWaitsForWhoeverIsBehind) {
+  Bench bench;
+  bench.standby_is_behind = true;
+  ASSERT_TRUE(bench.bring_up());
+  Rival rival(bench.net, SmState::Standby, 5);
+  bench.manager->request_sweep("command");
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.heard, Not(IsEmpty())) << "the sweep found it";
+  EXPECT_THAT(rival.orders(), IsEmpty());
+  EXPECT_THAT(bench.reasons, ElementsAre("command"));
+  EXPECT_EQ(bench.manager->phase(), Phase::Up);
+  bench.standby_is_behind = false;
+  bench.manager->settle_handover();
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
+}
+
 TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());
