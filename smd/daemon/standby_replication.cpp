@@ -114,12 +114,25 @@ void StandbyReplication::publish_soon() {
 
 bool StandbyReplication::standby_is_behind() {
   server_.note_change();  // also of what was changed without note_change()
-  if (client_.peers().empty() || (!owed_ && server_.is_current())) return false;
+  if (client_.peers().empty() || (!owed_ && server_.is_current())) {
+    handover_since_.reset();
+    return false;
+  }
   if (!handover_since_) handover_since_ = runtime_.now();
-  if (runtime_.now() - *handover_since_ >= kHandoverWait) return false;
-  handover_timer_ = Timer(
-      runtime_, runtime_.now() + kHandoverCheckInterval, [this] { manager_->settle_handover(); });
-  return true;
+  watch_handover();
+  return runtime_.now() - *handover_since_ < kHandoverWait;
+}
+
+/// Once it has begun, or nobody is left to hand over to, the next one has a wait of its own.
+void StandbyReplication::watch_handover() {
+  handover_timer_ = Timer(runtime_, runtime_.now() + kHandoverCheckInterval, [this] {
+    manager_->settle_handover();
+    if (manager_->election().handover_waits()) {
+      watch_handover();
+    } else {
+      handover_since_.reset();
+    }
+  });
 }
 
 void StandbyReplication::publish() {

@@ -55,6 +55,7 @@ class StandbyReplication {
  private:
   void publish_soon();
   void publish();
+  void watch_handover();
   [[nodiscard]] bool take(const replica::Part& part, std::int64_t wall_ms);
   [[nodiscard]] bool take_changes(const replica::Part& changes, std::int64_t wall_ms);
 
@@ -68,7 +69,7 @@ class StandbyReplication {
   std::optional<std::string> masters_options_;
   bool owed_ = false;
   Timer timer_;
-  std::optional<TimePoint> handover_since_;  // a handover waits
+  std::optional<TimePoint> handover_since_;  // a handover waits for the copy
   Timer handover_timer_;
 };
 

@@ -14,8 +14,11 @@ bool plausible(const NodeInfo& info) {
          (info.is_switch() || info.local_port.value() >= 1) && info.node_guid != Guid{};
 }
 
+/// Who answers under the GUID of `node` may be that one. An adapter has as many ports as the survey
+/// has room for; two switches under one GUID are told apart by their links.
 bool fits(const Survey::Node& node, const NodeInfo& info) {
-  return info.local_port.value() < node.ports.size() && node.info.node_type == info.node_type;
+  return node.info.node_type == info.node_type && info.local_port.value() < node.ports.size() &&
+         (info.is_switch() || node.info.num_ports == info.num_ports);
 }
 
 }  // namespace
@@ -76,7 +79,9 @@ void Explorer::on_node_info(const SmpRoute& route,
   if (from) survey_.port(*from).probing = false;
   Result<NodeInfo> info = fail(Errc::Timeout, "");
   if (answered(reply)) info = decode_node_info(reply->data);
-  if (!info || !plausible(*info)) {
+  // Nothing is cabled to port 0.
+  const bool may_be = info && plausible(*info) && (!from || info->local_port != PortNum{0});
+  if (!may_be) {
     std::string why = answered(reply) ? "NodeInfo that cannot be" : describe(reply);
     if (from) {
       anomalies_.silent.push_back(
@@ -99,7 +104,7 @@ void Explorer::on_node_info(const SmpRoute& route,
   }
   const std::uint32_t node = known ? *known : survey_.add(*info, route);
   const LinkEnd arrival{node, info->local_port};
-  if (!from) survey_.set_local_port(info->local_port);
+  if (!from) survey_.set_local_port(info->is_switch() ? PortNum{0} : info->local_port);
   if (from && known && !may_join(*from, arrival)) return;
   if (!info->is_switch()) {
     survey_.node(node).info = *info;

@@ -78,8 +78,10 @@ class ReportBuilder {
   void update() {
     const SweepReport& known = *survey_.known();
     const Fabric& fabric = *known.fabric;
+    const bool far =
+        std::ranges::any_of(order_, [&](auto n) { return tree_.depth(n) == kMaxHops; });
     for (const std::uint32_t n : order_) {
-      if (survey_.find_unpacked(n) != nullptr) {
+      if (survey_.find_unpacked(n) != nullptr || (far && has_far_link(n))) {
         set_node(n);
       } else if (arrives_elsewhere(fabric, NodeIdx{n})) {
         set_arrival(n);
@@ -172,7 +174,7 @@ class ReportBuilder {
     for (unsigned p = 1; p <= count_ports(n); ++p) {
       const PortNum number{static_cast<std::uint8_t>(p)};
       const LinkEnd peer = survey_.peer_or_nobody({n, number});
-      if (peer.node != Survey::kNobody && tree_.reaches(peer.node)) {
+      if (is_in_reach(n, peer)) {
         builder_.add_link(at, number, index_[peer.node], peer.port);
       } else {
         builder_.remove_link(at, number);
@@ -220,9 +222,28 @@ class ReportBuilder {
 
   /// An adapter's port is known through its own link alone.
   [[nodiscard]] bool speaks(std::uint32_t n, PortNum number) const {
-    const LinkEnd peer = survey_.peer_or_nobody({n, number});
     return (n == 0 && number == survey_.local_port()) ||
-           (peer.node != Survey::kNobody && tree_.reaches(peer.node));
+           is_in_reach(n, survey_.peer_or_nobody({n, number}));
+  }
+
+  /// Both nodes are reached, and each end can be asked. The port of an adapter is asked across its
+  /// own link, which must not be one hop more than a route may have. Requires: tree_.reaches(n).
+  [[nodiscard]] bool is_in_reach(std::uint32_t n, LinkEnd peer) const {
+    if (peer.node == Survey::kNobody || !tree_.reaches(peer.node)) return false;
+    return !is_too_far_behind(n, peer.node) && !is_too_far_behind(peer.node, n);
+  }
+
+  [[nodiscard]] bool is_too_far_behind(std::uint32_t sw, std::uint32_t adapter) const {
+    return tree_.depth(sw) == kMaxHops && survey_.is_switch(sw) && !survey_.is_switch(adapter);
+  }
+
+  /// One that is not in reach, though the nodes at both ends are.
+  [[nodiscard]] bool has_far_link(std::uint32_t n) const {
+    bool found = false;
+    survey_.for_each_link(n, [&](PortNum, LinkEnd peer) {
+      found = found || (tree_.reaches(peer.node) && !is_in_reach(n, peer));
+    });
+    return found;
   }
 
   [[nodiscard]] std::vector<PortIdx> list_fdr10() const {
@@ -254,7 +275,7 @@ class ReportBuilder {
     for (const std::uint32_t n : order_) {
       if (!survey_.is_switch(n) || tree_.depth(n) != kMaxHops) continue;
       survey_.for_each_link(n, [&](PortNum number, LinkEnd peer) {
-        if (!survey_.is_broken(peer.node) && !tree_.reaches(peer.node))
+        if (!survey_.is_broken(peer.node) && !is_in_reach(n, peer))
           silent.push_back(out_of_reach(survey_.node(n).info.node_guid, number));
       });
     }

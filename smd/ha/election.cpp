@@ -21,6 +21,14 @@ constexpr std::size_t kMostAskers = 64;
 /// Managers that are remembered; more are no subnet but an attack.
 constexpr std::size_t kMostManagers = 256;
 
+/// For a higher manager that does not become master. An OpenSM with default options stands by for a
+/// minute after its master died.
+constexpr Duration kShortestWaitForHigher = std::chrono::minutes(2);
+constexpr Duration kLongestWaitForHigher = std::chrono::minutes(10);
+
+/// Between two handovers to one that took none.
+constexpr Duration kLongestPause = std::chrono::minutes(5);
+
 /// A standby that outranks its master says so with the first poll, then with every tenth.
 constexpr unsigned kPollsPerReport = 10;
 
@@ -74,6 +82,8 @@ void Election::enter(SmState state, std::string_view why) {
             config_.priority);
   state_ = state;
   missed_ = 0;
+  if (state == SmState::Discovering) look_began_ = runtime_.now();
+  if (state == SmState::Master) waited_for_.clear();
   if (state != SmState::Standby) poll_timer_.reset();
   if (state == SmState::Master) {
     last_beat_ = runtime_.now();
@@ -107,6 +117,7 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info)
   news_ = news_ || looks(known.info) != looks(info);
   known.info = info;
   if (!info) return;
+  note_state(at.guid, state_of(*info));
   const bool foreign =
       state_ == SmState::Master && config_.sm_key != SmKey{} && info->sm_key != config_.sm_key;
   if (foreign && !known.foreign) {
@@ -126,8 +137,32 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info)
   known.excluded = excluded;
 }
 
+/// Who is something else now may do what it did not.
+void Election::note_state(Guid guid, SmState state) {
+  const auto spared = spared_.find(guid);
+  if (!holding_ && spared != spared_.end() && spared->second.state != state) spared_.erase(spared);
+  if (state == SmState::Master || state == SmState::NotActive) waited_for_.erase(guid);
+}
+
+Duration Election::waits_for_higher() const {
+  return std::clamp<Duration>(2 * look_length_, kShortestWaitForHigher, kLongestWaitForHigher);
+}
+
+bool Election::is_spared(Guid guid) const {
+  const auto spared = spared_.find(guid);
+  return spared != spared_.end() && runtime_.now() < spared->second.until;
+}
+
+/// It does not rule, and kept us from it for as long as it may.
+bool Election::was_waited_for(const SmInfo& other) const {
+  const auto since = waited_for_.find(other.guid);
+  return state_ != SmState::Master && since != waited_for_.end() &&
+         runtime_.now() - since->second >= waits_for_higher();
+}
+
 void Election::survey(std::vector<ManagerAddress> where, std::function<void()> go_on) {
   survey_scope_.cancel_all();
+  if (state_ == SmState::Discovering) look_length_ = runtime_.now() - look_began_;
   std::map<Guid, ManagerAddress> wanted;
   for (const auto& [guid, known] : others_) {
     if (known.info) wanted[guid] = known.at;  // who answered before, wherever it shows IsSM
@@ -173,26 +208,50 @@ void Election::assess() {
   trouble_.clear();
   for (const auto& [guid, known] : others_) {
     if (!known.info) continue;
-    const auto spared = spared_.find(guid);
-    const bool refused = spared != spared_.end() && runtime_.now() < spared->second;
-    const bool passed_over = known.foreign || known.excluded || refused;
-    if (passed_over && state_of(*known.info) == SmState::Master) {
-      trouble_ = fmt::format("{} is master, too, and {}",
-                             guid,
-                             known.excluded  ? "sm.allowed_managers does not name it"
-                             : known.foreign ? "has another SM_Key"
-                                             : "takes no handover");
+    note_trouble(known);
+    const bool waited_for = was_waited_for(*known.info);
+    if (waited_for) {
+      log::warn("sm.passed_over",
+                "guid={} state={} waited={}s; it outranks this manager and does not become master",
+                guid,
+                print_sm_state(state_of(*known.info)),
+                std::chrono::duration_cast<std::chrono::seconds>(waits_for_higher()).count());
     }
-    if (passed_over) continue;
+    if (known.foreign || known.excluded || is_spared(guid) || waited_for) continue;
     infos.push_back(*known.info);
     at.push_back(known.at);
   }
   const SmAssessment found = assess_others(info(), infos);
+  if (state_ == SmState::Discovering && found.event == SmEvent::HigherFound)
+    waited_for_.try_emplace(infos[*found.about].guid, runtime_.now());
   // A standby has time until what is being written is whole; another master has not.
-  put_off_ = found.event == SmEvent::HigherFound && !go_on_ && hooks_.busy();
-  if (put_off_) return;
+  put_off_ = state_ == SmState::Master && found.event == SmEvent::HigherFound && hooks_.busy();
+  if (put_off_) {
+    if (const auto go_on = std::exchange(go_on_, nullptr)) go_on();
+    return;
+  }
   apply(
       found.event, found.about ? at[*found.about] : ManagerAddress{}, print_sm_event(found.event));
+}
+
+void Election::note_trouble(const KnownManager& other) {
+  const Guid guid = other.at.guid;
+  if (state_of(*other.info) == SmState::Master) {
+    if (!other.foreign && !other.excluded && !is_spared(guid)) return;
+    trouble_ = fmt::format("{} is master, too, and {}",
+                           guid,
+                           other.excluded  ? "sm.allowed_managers does not name it"
+                           : other.foreign ? "has another SM_Key"
+                                           : "takes no handover");
+    return;
+  }
+  const auto spared = spared_.find(guid);
+  const bool stands_by = spared != spared_.end() && outranks(*other.info, info());
+  if (!stands_by || other.foreign || other.excluded || !trouble_.empty()) return;
+  trouble_ = fmt::format("{} outranks this manager and takes no handover: {}; tried every {} s",
+                         guid,
+                         spared->second.why,
+                         spared->second.pause / std::chrono::seconds(1));
 }
 
 void Election::look_around() {
@@ -201,6 +260,7 @@ void Election::look_around() {
 }
 
 void Election::settle() {
+  if (unanswered_ > 0) return;  // the survey under way will judge
   if (std::exchange(put_off_, false)) assess();
 }
 
@@ -246,6 +306,7 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       return;
     case SmAction::Poll:
       end_talks();
+      spared_.erase(about.guid);
       enter(step->next, why);
       return start_polling(about);
     case SmAction::StopPolling:
@@ -268,7 +329,7 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       return await_handover(about);
     case SmAction::Resume:
       end_talks();
-      return hooks_.rule(std::string(why));
+      return hooks_.resume(std::string(why));
   }
 }
 
@@ -383,10 +444,16 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
   note(counterpart_, answer);
   report_changes();
   const bool allowed = config_.allowed.empty() || config_.allowed.contains(counterpart_.guid);
+  const bool rules = answer && allowed && state_of(*answer) == SmState::Master;
+  if (rules) waited_for_.clear();
   if (answer && allowed && keeps_in_standby(info(), *answer)) {
-    missed_ = 0;
-    if (state_of(*answer) == SmState::Master && outranks(info(), *answer)) report_priority();
-    return;
+    if (!rules) waited_for_.try_emplace(counterpart_.guid, runtime_.now());
+    if (!was_waited_for(*answer)) {
+      missed_ = 0;
+      if (rules && outranks(info(), *answer)) report_priority();
+      return;
+    }
+    missed_ = config_.poll_retries;  // this question is the last one
   }
   ++missed_;
   log::debug(
@@ -479,12 +546,22 @@ void Election::watch_counterpart() {
 }
 
 void Election::give_up(std::string_view why) {
-  spared_[counterpart_.guid] = runtime_.now() + 2 * config_.patience();
+  std::erase_if(spared_, [this](const auto& each) { return !others_.contains(each.first); });
+  const auto known = others_.find(counterpart_.guid);
+  const bool rules = known != others_.end() && known->second.info &&
+                     state_of(*known->second.info) == SmState::Master;
+  Sparing& sparing = spared_[counterpart_.guid];
+  const Duration shortest = 2 * config_.patience();
+  sparing.pause =
+      std::clamp(2 * sparing.pause, shortest, std::max<Duration>(shortest, kLongestPause));
+  sparing.until = runtime_.now() + sparing.pause;
+  sparing.state = rules ? SmState::Master : SmState::Standby;
+  sparing.why = why;
   log::warn("sm.handover_failed",
             "to={} why=\"{}\" again_in={}s; this manager goes on",
             counterpart_.guid,
             why,
-            std::chrono::duration_cast<std::chrono::seconds>(2 * config_.patience()).count());
+            std::chrono::duration_cast<std::chrono::seconds>(sparing.pause).count());
   apply(SmEvent::Unanswered, {}, fmt::format("handover to {}: {}", counterpart_.guid, why));
 }
 

@@ -6,8 +6,11 @@
 // is master: any host can send the order, and each one obeyed is a sweep of the whole subnet.
 //
 // A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
-// questions in a row without a master's answer. A master that hands over, or waits until a lower
-// one does, writes nothing meanwhile; after as long as a standby waits, it goes on.
+// questions in a row without a master's answer. For a higher manager that is not master it waits
+// no longer than waits_for_higher(): one that hangs in Discovering would else leave the subnet
+// without a master. A master that hands over, or waits until a lower one does, writes nothing
+// meanwhile; after as long as a standby waits, it goes on, and tries the same standby again ever
+// more rarely.
 #pragma once
 
 #include <functional>
@@ -64,8 +67,11 @@ class Election {
     /// Nothing more is written, from now on; what was under way is dropped.
     std::function<void()> hold;
 
-    /// We are master, or stay it: sweep everything, then survey().
+    /// We are master, and another one may have been: sweep everything, then survey().
     std::function<void(std::string reason)> rule;
+
+    /// After hold(): nobody took over, and we stay master: as rule().
+    std::function<void(std::string reason)> resume;
 
     std::function<void(SmState)> on_state;
 
@@ -76,7 +82,8 @@ class Election {
     /// subnet is not known. Who sent something is where it came from, not who it says it is.
     std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
-    /// Something is being written: a handover that can wait, waits for settle().
+    /// Something is being written, or somebody has no copy yet: a handover that can wait, waits for
+    /// settle(), and a cycle that asked for the survey goes on.
     std::function<bool()> busy;
   };
 
@@ -90,8 +97,8 @@ class Election {
   void adopt(const ElectionConfig& config) { config_ = config; }
 
   /// Asks everybody in `where` and those who asked us, and assesses them. `go_on` runs when we are
-  /// master afterwards and nobody stands against it, at once when there is nobody to ask; otherwise
-  /// hooks said what happens instead. Requires: Discovering or Master.
+  /// master afterwards and nobody stands against it, or a handover waits; at once when there is
+  /// nobody to ask; otherwise hooks said what happens instead. Requires: Discovering or Master.
   void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
 
   /// What our own port can do, as the last sweep found it: CapabilityMask.
@@ -115,6 +122,9 @@ class Election {
   /// after a pause in which others may have taken over.
   [[nodiscard]] bool may_write() const;
 
+  /// A handover to a standby waits for settle().
+  [[nodiscard]] bool handover_waits() const { return put_off_; }
+
   /// A handover is under way, ours or to us.
   [[nodiscard]] bool holding() const { return holding_; }
 
@@ -130,17 +140,34 @@ class Election {
   /// Questions in a row that the polled master left without an answer.
   [[nodiscard]] unsigned missed_polls() const { return missed_; }
 
-  /// Masters that neither yield nor take over, although one should: for the operator.
+  /// So long a standby waits for a higher manager that does not become master: as long as two of
+  /// our own looks at the subnet, two minutes at least and ten at most.
+  [[nodiscard]] Duration waits_for_higher() const;
+
+  /// Masters that neither yield nor take over, and standbys that do not, although one should: for
+  /// the operator.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   using OnInfo = std::function<void(std::optional<SmInfo>)>;
 
+  /// Nothing is handed over to it before `until`.
+  struct Sparing {
+    TimePoint until;
+    Duration pause{0};                 // the one before it was twice as short, up to kLongestPause
+    SmState state = SmState::Standby;  // when it took no handover: in another one it may
+    std::string why;
+  };
+
   void enter(SmState state, std::string_view why);
   void ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info);
   void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
+  void note_state(Guid guid, SmState state);
   void report_changes();
   void assess();
+  void note_trouble(const KnownManager& other);
+  [[nodiscard]] bool is_spared(Guid guid) const;
+  [[nodiscard]] bool was_waited_for(const SmInfo& other) const;
   void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
   void hear_from(const SmpRoute& route, Lid lid, bool hands_over = false);
   [[nodiscard]] bool expects_handover_from(Guid guid) const;
@@ -175,7 +202,10 @@ class Election {
   bool news_ = false;     // of the others, since on_others
   bool put_off_ = false;  // a handover that waits for settle()
   std::map<Guid, KnownManager> others_;
-  std::map<Guid, TimePoint> spared_;             // no handover to these before
+  std::map<Guid, Sparing> spared_;
+  std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when
+  TimePoint look_began_;                         // of the look at the subnet in Discovering
+  Duration look_length_{0};                      // of the latest
   std::map<std::string, TimePoint> asked_back_;  // by route: those who asked us
 
   std::function<void()> go_on_;  // of the survey under way

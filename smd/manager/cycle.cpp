@@ -106,7 +106,7 @@ void Cycle::follow_other_master() {
   if (state.in_force) return;
   const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
   if (own.master_sm_lid == kUnassignedLid || own.master_sm_lid == own.lid) return;
-  state.reregister = true;
+  state.reregister = state.taking_over = true;
   state.book = follow_fabric(*found_.fabric, std::move(state.book));
 }
 
@@ -183,7 +183,7 @@ void Cycle::route() {
   const bool hold_entries = std::ranges::any_of(
       found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
   const bool asks_auto = job.engine == "auto" || std::ranges::count(job.next_engines, "auto") != 0;
-  job.taking_over = parts_.state.reregister;
+  job.taking_over = parts_.state.taking_over;
   if (!parts_.state.in_force && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
   }

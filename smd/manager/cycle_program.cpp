@@ -331,6 +331,7 @@ void Cycle::leave_out_refusing() {
 }
 
 void Cycle::tell_clients() {
+  parts_.state.taking_over = false;
   if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
   reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {

@@ -65,6 +65,8 @@ void DeferredWork::start(std::shared_ptr<const ActiveSubnet> now,
 }
 
 void DeferredWork::stop() {
+  changed_.merge(rereading_);
+  rereading_.clear();
   begin_.reset();
   pkeys_.reset();
   reread_.reset();
@@ -131,7 +133,8 @@ void DeferredWork::audit_pkeys() {
 void DeferredWork::reread_ports() {
   std::vector<PortIdx> ports;
   const Fabric& fabric = now_->fabric();
-  for (const Guid guid : std::exchange(changed_, {})) {
+  rereading_ = std::exchange(changed_, {});
+  for (const Guid guid : rereading_) {
     const auto node = fabric.find_node(guid);
     if (!node) continue;
     renamed_.insert(guid);
@@ -157,6 +160,7 @@ void DeferredWork::reread_ports() {
         return true;
       },
       [this, info, any] {
+        rereading_.clear();
         if (any) learn(with_port_info(now_->fabric(), std::move(*info)));
         fetch_descriptions();
       });

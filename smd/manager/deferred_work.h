@@ -89,6 +89,7 @@ class DeferredWork {
   std::set<PortRef> unaudited_;   // came up since
   std::set<PortRef> untimed_;     // likewise
   std::set<Guid> changed_;        // said so and are to be asked again
+  std::set<Guid> rereading_;      // are being asked; what they answer is not in the snapshot yet
   std::set<Guid> renamed_;        // likewise, as far as their names are not here yet
   std::set<PortRef> fdr10_known_;
   std::unordered_map<Guid, std::string> descriptions_;  // look-ups only; never iterated

@@ -36,8 +36,12 @@ struct ManagerState {
 
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last logged
-  /// Another manager may have been master since: clients are asked to register again.
+
+  /// Another manager has been master since: clients are asked to register again.
   bool reregister = false;
+
+  /// Nothing of what was in force is known any more: entries that are found and work are kept.
+  bool taking_over = false;
 
   std::uint64_t next_epoch = 1;
 

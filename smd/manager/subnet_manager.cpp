@@ -118,12 +118,19 @@ Election::Hooks SubnetManager::election_hooks() {
               },
           .hold =
               [this] {
+                reregister_before_hold_ = state_.reregister;
                 drop_work();
                 enter(Phase::HandingOver);
               },
           .rule =
               [this](std::string reason) {
                 drop_work();
+                begin_cycle(SweepTrigger::of_everything(std::move(reason)));
+              },
+          .resume =
+              [this](std::string reason) {
+                drop_work();
+                state_.reregister = reregister_before_hold_;
                 begin_cycle(SweepTrigger::of_everything(std::move(reason)));
               },
           .on_state = [this](SmState state) { on_sm_state(state); },
@@ -134,8 +141,8 @@ Election::Hooks SubnetManager::election_hooks() {
           .port_at = [this](const SmpRoute& route) { return port_at(route); },
           .busy =
               [this] {
-                return phase_ == Phase::Routing || phase_ == Phase::Programming ||
-                       observer_.standby_is_behind();
+                const bool behind = observer_.standby_is_behind();  // its time runs from now on
+                return behind || phase_ == Phase::Routing || phase_ == Phase::Programming;
               }};
 }
 
@@ -209,7 +216,7 @@ void SubnetManager::drop_work() {
   auto with_lost = std::move(state_.with_lost);
   state_ = fresh_state();
   state_.with_lost = std::move(with_lost);
-  state_.reregister = true;
+  state_.reregister = state_.taking_over = true;
   state_.next_epoch = epoch;
 }
 
@@ -515,8 +522,8 @@ void SubnetManager::on_traps(TrapBatch batch) {
   for (const Guid node : batch.redescribed) deferred_work_.note_changed(node);
   if (!batch.changed.empty())
     trigger(SweepTrigger::of(batch.reason, {batch.changed.begin(), batch.changed.end()}));
-  if (batch.unknown) return sweep_for_stranger(std::move(batch.reason));
   reread_soon();
+  if (batch.unknown) sweep_for_stranger(std::move(batch.reason));
 }
 
 /// For somebody whom nobody knows. Where he came in, a switch reports a change; unless he is what

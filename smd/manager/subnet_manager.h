@@ -222,6 +222,7 @@ class SubnetManager {
   Election election_;
   TrapHandler traps_;
   ManagerState state_;
+  bool reregister_before_hold_ = false;  // what a handover that nobody took leaves as it was
   DeferredWork deferred_work_;
   MKeyLeaseRefresher leases_;
   CostMeter meter_;

@@ -93,11 +93,12 @@ std::string TrapHandler::alarm() const {
   if (!limiter_.waiting()) return "";
   return fmt::format(
       "{} sends traps faster than they are heeded; of {} senders, {} traps were held back, {} "
-      "dropped",
+      "dropped; {} named another issuer than their sender",
       loudest_ == Guid{} ? std::string("a node that is not known") : fmt::format("{}", loudest_),
       limiter_.held_back(),
       stats_.held_back,
-      stats_.unknown_issuer + stats_.wrong_issuer + stats_.no_room);
+      stats_.no_room,
+      stats_.unknown_issuer + stats_.wrong_issuer);
 }
 
 void TrapHandler::on_smp(const Smp& smp, const MadPacket& packet) {

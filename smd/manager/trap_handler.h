@@ -52,8 +52,8 @@ struct TrapBatch {
 struct TrapStats {
   std::uint64_t received = 0;
   std::uint64_t malformed = 0;       // no notice: dropped
-  std::uint64_t unknown_issuer = 0;  // it names no LID of the subnet: dropped
-  std::uint64_t wrong_issuer = 0;    // it names another node than its sender: dropped
+  std::uint64_t unknown_issuer = 0;  // it names no LID of the subnet: its sender is swept
+  std::uint64_t wrong_issuer = 0;    // it names another node than its sender, which is swept
   std::uint64_t held_back = 0;       // the sender's rate was used up: a later one stands for it
   std::uint64_t no_room = 0;         // likewise, and so many senders are that it was dropped
   std::uint64_t unrepressed = 0;     // not answered: forged, or the sender's rate was used up

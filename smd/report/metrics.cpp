@@ -82,7 +82,9 @@ void add_cycles(Exposition& out, const SubnetManager& manager, const SessionCoun
   for (const auto& [number, count] : counters.traps())
     out.sample(static_cast<double>(count), {{"trap", fmt::format("{}", number)}});
   const TrapStats& traps = manager.traps().stats();
-  out.family(Counter, "smd_traps_dropped_total", "Traps that nothing came of, by reason.");
+  out.family(Counter,
+             "smd_traps_dropped_total",
+             "Traps that were not taken for what they say, by reason.");
   for (const auto& [reason, count] : {std::pair{"malformed", traps.malformed},
                                       {"unknown_issuer", traps.unknown_issuer},
                                       {"wrong_issuer", traps.wrong_issuer},

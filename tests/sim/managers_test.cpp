@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -293,6 +294,35 @@ TEST(Managers, AHandoverThatIsNotAnsweredIsTriedAgain) {
   ASSERT_TRUE(all.settle()) << all.find_fault();
 }
 
+TEST(Managers, AStandbyThatTakesNoHandoverIsAskedEverMoreRarelyAndHostsDoNotNotice) {
+  Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
+  ASSERT_TRUE(start(all, 0, 2));
+  const auto entries = all.entries();
+  unsigned handovers = 0, told = 0;
+  all[0].on_send = [&](const Smp& smp) {
+    handovers += orders(smp, SmControl::Handover) ? 1 : 0;
+    if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo))
+      told += decode_port_info(smp.data).value().client_reregister ? 1 : 0;
+  };
+  Settings higher = manager_settings(9);
+  higher.election.sm_key = SmKey{0x2222};  // the master has none: its orders are refused
+  all[1].start(higher);
+  all.run_for(5min);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_GE(handovers, 3u);
+  EXPECT_LE(handovers, 6u) << "after 10 s, 20 s, 40 s, 80 s and 160 s";
+  EXPECT_EQ(told, 0u) << "nobody else ruled";
+  EXPECT_EQ(all.entries(), entries);
+  const std::vector<std::string> alarms = all[0].manager->alarms();
+  EXPECT_TRUE(std::ranges::any_of(alarms, [](const std::string& alarm) {
+    return alarm.find("takes no handover: it refused") != std::string::npos;
+  })) << "an operator has to know";
+  all[1].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 30s))
+      << "one that started anew is not held to what it did before";
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+}
+
 TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
   Managers all(kTree, kTwo);
   ASSERT_TRUE(start(all, 0, 2));
@@ -542,6 +572,35 @@ TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
   all[0].kill();
   ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
   ASSERT_TRUE(all.settle()) << all.find_fault();
+}
+
+// With another M_Key it learns nothing of the subnet, and stays in Discovering.
+TEST(Managers, AHigherOneThatCannotLookLeavesTheSubnetToTheNext) {
+  Managers all(kTree, kThree);
+  const auto settings = [](unsigned priority, std::uint64_t key) {
+    Settings out = manager_settings(priority);
+    out.ports.m_key = out.election.m_key = MKey{key};
+    out.ports.m_key_protect = 2;
+    return out;
+  };
+  all[0].start(settings(5, 0xabc));
+  ASSERT_TRUE(all.settle());
+  all[1].start(settings(2, 0xabc));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  all[2].start(settings(9, 0xdef));
+  all.run_for(30s);
+  ASSERT_EQ(all[2].state(), SmState::Discovering);
+  ASSERT_EQ(all[0].state(), SmState::Master);
+  all[0].kill();
+  const auto rules = [&] {
+    return all[1].state() == SmState::Master && all[1].manager->last_cycle() != nullptr &&
+           all[1].manager->last_cycle()->up();
+  };
+  ASSERT_TRUE(all.run_until(rules, kNoticed + 2min + kNoticed));
+  all.run_for(60s);
+  EXPECT_TRUE(rules()) << "and it stays so";
+  EXPECT_EQ(all[2].state(), SmState::Discovering);
+  EXPECT_EQ(all[2].sets, 0u);
 }
 
 TEST(Managers, AnUnknownMKeyIsWaitedOutAndNamed) {

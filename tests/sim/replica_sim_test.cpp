@@ -144,6 +144,29 @@ TEST_F(Succession, AHandoverDoesNotWaitForeverForAReader) {
   EXPECT_LE(runtime.now() - began, StandbyReplication::kHandoverWait + 5s);
 }
 
+TEST_F(Succession, EveryHandoverWaitsForItsOwnReader) {
+  populate();
+  first.kill();
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(second));
+  net.freeze(true);
+  first.start(settings_of(9), "first", "second");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  run_for(1s);
+  ASSERT_EQ(second.state(), SmState::Master) << "the handover waits";
+  first.kill();
+  const PartitionOrders ordered{{.key = 0x22, .name = "Ordered", .created = true}};
+  second.store->put_partition_orders(ordered);
+  run_for(10s);
+  net.freeze(false);
+  net.delay = 300ms;
+  first.kept = {};
+  first.start(settings_of(9), "first", "second");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(first));
+  EXPECT_EQ(first.store->get().partitions, ordered);
+}
+
 TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   const TurnRef turn{fabric.spec().nodes[node("sw-0-0")].guid, PortNum{1}, PortNum{2}};
   first.store->put_turns({turn});

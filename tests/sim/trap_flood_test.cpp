@@ -1,5 +1,7 @@
 // One host sends traps, as many and in whatever name it likes: what that costs the fabric and the
 // manager is bounded, and what really fails meanwhile is taken in as soon as ever.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -198,8 +200,12 @@ TEST_F(TrapFlood, ADirectedTrapIsItsSendersWhateverItSays) {
     fabric.inject(client, packet);
   });
   EXPECT_GT(manager.traps().stats().received, 9'000u);
-  EXPECT_EQ(manager.traps().stats().wrong_issuer, manager.traps().stats().received);
+  const std::uint64_t wrong = manager.traps().stats().wrong_issuer;
+  EXPECT_EQ(wrong, manager.traps().stats().received);
   EXPECT_LT(requests() - before, 200u);
+  EXPECT_THAT(manager.traps().alarm(),
+              testing::EndsWith(
+                  fmt::format(" 0 dropped; {} named another issuer than their sender", wrong)));
 }
 
 TEST_F(TrapFlood, AHostOfTheAttackersOwnLeafThatFailsIsTakenInAsSoonAsEver) {

@@ -1,5 +1,5 @@
-// A network in memory for what managers tell each other about their state: bytes arrive a
-// millisecond later, on the loop of whom they are for; connections can be frozen.
+// A network in memory for what managers tell each other about their state: bytes arrive a little
+// later, on the loop of whom they are for; connections can be frozen.
 #pragma once
 
 #include <array>
@@ -35,6 +35,7 @@ class MemoryNetwork {
   /// From now on nothing arrives, and nobody is told: what is sent waits.
   void freeze(bool on) { *frozen_ = on; }
 
+  Duration delay = std::chrono::milliseconds(1);  // of bytes
   std::uint64_t connections = 0;
   std::function<void(std::string_view bytes)> on_send;  // each frame
 
@@ -83,7 +84,7 @@ class MemoryNetwork {
     [[nodiscard]] End* peer() const { return wire_->ends[1 - side_]; }
 
     void arm() {
-      deliver_ = Timer(runtime_, runtime_.now() + kDelay, [this] {
+      deliver_ = Timer(runtime_, runtime_.now() + net_.delay, [this] {
         if (*frozen_ || !handlers_.on_bytes) return;
         const std::string bytes = std::exchange(in_, {});
         if (!bytes.empty())

@@ -4,11 +4,13 @@
 
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "sim-backend/management/sim_transport.h"
 #include "sim-backend/management/smp_tap.h"
 #include "sim-backend/management/timed_fabric.h"
 #include "smd/discovery/discovery.h"
+#include "smd/discovery/survey.h"
 #include "smd/mad/tables.h"
 #include "tests/support/port_num.h"
 
@@ -204,6 +206,65 @@ TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
   EXPECT_EQ(check_invariants(*found->fabric), "");
 }
 
+/// Two adapters under GUID 0x1010, with these ports cabled, all to S1 from port 3 on.
+FabricSpec twin_adapters(const std::vector<std::vector<unsigned>>& cabled,
+                         const std::vector<std::uint8_t>& num_ports) {
+  FabricSpec spec = one_switch();
+  unsigned at = 3;
+  for (std::size_t i = 0; i < cabled.size(); ++i) {
+    const auto twin = add_node(spec, NodeType::Ca, "twin", Guid{0x1010}, num_ports[i]);
+    for (const unsigned port : cabled[i]) connect(spec, twin, port_num(port), 1, port_num(at++));
+  }
+  return spec;
+}
+
+TEST(Discovery, TwoAdaptersOfOneGuidAndDifferentPortCountsAreReported) {
+  struct Case {
+    std::vector<std::vector<unsigned>> cabled;
+    std::vector<std::uint8_t> num_ports;
+    std::size_t duplicates;  // one for each cable of the second
+  };
+
+  for (const Case& each : {Case{{{2}, {1}}, {2, 1}, 1},
+                           Case{{{1, 2}, {1}}, {2, 1}, 1},
+                           Case{{{1}, {1}}, {1, 2}, 1},
+                           Case{{{1}, {1, 2}}, {1, 2}, 2}}) {
+    for (const RequestSet requests : {RequestSet::Fewest, RequestSet::Thesis}) {
+      Lab lab(twin_adapters(each.cabled, each.num_ports), {}, 1, requests);
+      const auto& found = lab.run();
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->duplicates.size(), each.duplicates);
+      for (const DuplicateGuid& duplicate : found->duplicates)
+        EXPECT_EQ(duplicate.guid, Guid{0x1010});
+      const Fabric& fabric = *found->fabric;
+      EXPECT_EQ(fabric.node_count(), 3u);
+      EXPECT_EQ(fabric.num_ports(node_of(fabric, 0x1010)), each.num_ports[0]);
+      EXPECT_EQ(fabric.link_count(), 1 + each.cabled[0].size());
+      EXPECT_EQ(check_invariants(fabric), "");
+    }
+  }
+}
+
+TEST(Discovery, ASwitchThatSaysItIsReachedAtPort0IsLeftOut) {
+  FabricSpec spec = one_switch();
+  const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 4);
+  connect(spec, 1, port_num(2), s2, port_num(1));
+  Lab lab(spec);
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.hop_count != 2 || !is_about(smp, AttributeId::NodeInfo)) return true;
+    NodeInfo info = decode_node_info(smp.data).value();
+    info.local_port = PortNum{0};
+    encode_node_info(info, smp.data);
+    return true;
+  };
+  const auto& found = lab.run();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(check_invariants(*found->fabric), "");
+  EXPECT_EQ(found->fabric->node_count(), 2u);
+  ASSERT_EQ(found->silent.size(), 1u);
+  EXPECT_EQ(found->silent[0].why, "NodeInfo that cannot be");
+}
+
 /// Two switches under GUID 0x2009, on ports 4 and 6 of S1, reached on their ports 1 and 2.
 FabricSpec twin_switches() {
   FabricSpec spec = one_switch();
@@ -318,6 +379,49 @@ TEST(Discovery, NothingLiesBeyond63Hops) {
   EXPECT_EQ(found->fabric->node_count(), 64u);  // the manager's host and 63 switches
   ASSERT_EQ(found->silent.size(), 1u);
   EXPECT_EQ(found->silent[0], out_of_reach(Guid{0x5000u + 61}, port_num(2)));
+}
+
+// A ring of switches is opened beside the manager's, and an adapter's second cable ends 63 hops
+// away from then on: its port would be 64 away. In the shorter ring nothing else is lost.
+TEST(Discovery, AnAdaptersOtherCableMayComeToLeadTooFar) {
+  for (const unsigned length : {63u, 100u}) {
+    FabricSpec spec = one_switch();
+    std::vector<std::uint32_t> ring{1};
+    for (unsigned i = 1; i < length; ++i) {
+      ring.push_back(
+          add_node(spec, NodeType::Switch, fmt::format("ring-{}", i), Guid{0x5000u + i}, 3));
+      connect(spec, ring[i - 1], port_num(2), ring[i], port_num(1));
+    }
+    connect(spec, ring.back(), port_num(2), ring[0], port_num(3));
+    const auto both = add_node(spec, NodeType::Ca, "both", Guid{0x1010}, 2);
+    connect(spec, both, port_num(1), ring[1], port_num(3));
+    connect(spec, both, port_num(2), ring[62], port_num(3));
+    Lab lab(spec);
+    const auto& before = lab.run();
+    ASSERT_TRUE(before);
+    ASSERT_EQ(before->fabric->link_count(), length + 3);
+    Survey survey;
+    survey.seed(*before);
+    survey.unlink({node_of(*before->fabric, 0x2000).value(), port_num(3)});
+    const SweepReport report = build_report(survey, {}, Epoch{2});
+    const Fabric& fabric = *report.fabric;
+    EXPECT_EQ(check_invariants(fabric), "");
+    EXPECT_EQ(fabric.node_count(), 65u);
+    EXPECT_EQ(fabric.link_count(), 64u);
+    const PortIdx far = fabric.port_of(node_of(fabric, 0x1010), port_num(2));
+    EXPECT_EQ(fabric.peer[far], kNone<PortIdx>);
+    EXPECT_EQ(fabric.port_info[far], PortInfo{}) << "as what is not asked";
+    std::vector<SilentPort> silent{out_of_reach(Guid{0x5000u + 62}, port_num(3))};
+    if (length > 63) silent.insert(silent.begin(), out_of_reach(Guid{0x5000u + 62}, port_num(2)));
+    EXPECT_EQ(report.silent, silent);
+    // A full discovery finds the same.
+    Lab again(spec);
+    again.fabric.set_link(ring[0], port_num(3), false);
+    const auto& full = again.run();
+    ASSERT_TRUE(full);
+    EXPECT_EQ(full->silent, report.silent);
+    EXPECT_TRUE(diff_fabrics(*full->fabric, fabric).empty());
+  }
 }
 
 TEST(Discovery, TheLocalNodeMustAnswer) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/mad/notice.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -382,6 +383,23 @@ TEST(SubnetManager, AHandoverWaitsForWhoeverIsBehind) {
   EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
 }
 
+TEST(SubnetManager, ACycleGoesOnWhileAHandoverWaitsForWhoeverIsBehind) {
+  Bench bench;
+  bench.standby_is_behind = true;
+  ASSERT_TRUE(bench.bring_up());
+  Rival rival(bench.net, SmState::Standby, 5);
+  bench.manager->request_sweep("command");
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.heard, Not(IsEmpty())) << "the sweep found it";
+  EXPECT_THAT(rival.orders(), IsEmpty());
+  EXPECT_THAT(bench.reasons, ElementsAre("command"));
+  EXPECT_EQ(bench.manager->phase(), Phase::Up);
+  bench.standby_is_behind = false;
+  bench.manager->settle_handover();
+  bench.net.run_for(1s);
+  EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover));
+}
+
 TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());
@@ -393,6 +411,108 @@ TEST(SubnetManager, AHandoverThatNobodyAnswersIsTakenBack) {
   ASSERT_TRUE(bench.run_to(Phase::Up));
   EXPECT_EQ(bench.roles.back(), SmState::Master);
   EXPECT_EQ(bench.sweeps(), 1) << "the subnet is looked at again";
+}
+
+// An OpenSM of default options takes a minute to see that its master is gone: two are enough.
+TEST(SubnetManager, AHigherOneThatNeverBecomesMasterIsWaitedForTwoMinutes) {
+  for (const SmState state : {SmState::Discovering, SmState::Standby}) {
+    Bench bench;
+    Rival rival(bench.net, state, 5);
+    bench.manager->start();
+    ASSERT_TRUE(bench.run_to(Phase::Standby));
+    const auto rules = [&] { return bench.roles.back() == SmState::Master; };
+    EXPECT_FALSE(bench.net.run_until(rules, 115s));
+    ASSERT_TRUE(bench.net.run_until(rules, 20s)) << print_sm_state(state);
+    ASSERT_TRUE(bench.net.run_until([&] { return bench.manager->last_cycle() != nullptr; }));
+    if (state == SmState::Standby) continue;  // it is handed the subnet at once
+    ASSERT_TRUE(bench.settle());
+    EXPECT_TRUE(bench.manager->last_cycle()->up());
+    EXPECT_THAT(rival.orders(), IsEmpty());
+    rival.is(SmState::Standby);
+    rival.tell();
+    bench.net.run_for(15s);
+    EXPECT_THAT(rival.orders(), ElementsAre(SmControl::Handover)) << "it is well now";
+  }
+}
+
+TEST(SubnetManager, AHigherOneThatStartsAgainAndAgainIsWaitedForTwoMinutes) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Discovering, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  for (int times = 0; times < 46; ++times) {
+    rival.silent = times % 2 == 0;
+    bench.net.run_for(3s);
+  }
+  EXPECT_EQ(bench.roles.back(), SmState::Master);
+}
+
+TEST(SubnetManager, AHigherOneThatBecomesMasterInTimeIsStoodByFor) {
+  Bench bench;
+  Rival rival(bench.net, SmState::Discovering, 5);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Standby));
+  for (int times = 0; times < 4; ++times) {
+    bench.net.run_for(100s);
+    rival.is(times % 2 == 0 ? SmState::Master : SmState::Discovering);
+  }
+  bench.net.run_for(100s);
+  EXPECT_THAT(bench.roles, ElementsAre(SmState::Discovering, SmState::Standby));
+}
+
+// --- What ports say -----------------------------------------------------------------------------
+
+/// As if the port at `from` had sent it.
+void deliver_trap(SmallSubnet& net, const Notice& notice, Lid from) {
+  Smp trap;
+  trap.method = Method::Trap;
+  trap.attribute_id = static_cast<std::uint16_t>(AttributeId::Notice);
+  trap.transaction_id = 77;
+  encode_notice(notice, trap.data);
+  MadPacket packet{.remote_lid = from};
+  encode_smp(trap, packet.mad);
+  net.port.deliver(packet);
+}
+
+const HopPath kToH2{PortNum{1}, PortNum{2}};
+
+[[nodiscard]] bool reads_h2(const Smp& smp) {
+  return smp.method == Method::Get && is_about(smp, AttributeId::PortInfo) && goes_to(smp, kToH2);
+}
+
+/// At rest, with nothing left to be asked.
+void come_to_rest(Bench& bench) {
+  ASSERT_TRUE(bench.bring_up());
+  bench.net.run_for(10s);
+  bench.net.sent.clear();
+}
+
+TEST(SubnetManager, ANodeThatChangedIsAskedAlsoWhereAStrangerSpokeWithIt) {
+  Bench bench;
+  come_to_rest(bench);
+  const Lid h2 = bench.net.lid(kH2);
+  deliver_trap(bench.net, capability_notice(h2, NodeType::Ca, 0, true), h2);
+  deliver_trap(bench.net, link_state_notice(Lid{999}), Lid{999});
+  bench.net.run_for(10s);
+  EXPECT_EQ(bench.net.count(Method::Get, AttributeId::NodeDescription), 1u);
+  EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
+}
+
+TEST(SubnetManager, ANodeThatChangedIsAskedAgainWhereACycleCutTheQuestionShort) {
+  Bench bench;
+  come_to_rest(bench);
+  const Lid h2 = bench.net.lid(kH2);
+  bench.net.loses = reads_h2;
+  deliver_trap(bench.net, capability_notice(h2, NodeType::Ca, 0, true), h2);
+  const auto asked = [&] { return std::ranges::any_of(bench.net.sent, reads_h2); };
+  ASSERT_TRUE(bench.net.run_until(asked));
+  const Lid s2 = bench.net.fabric.port_info(kS2, PortNum{0}).lid;
+  deliver_trap(bench.net, link_state_notice(s2), s2);
+  ASSERT_TRUE(bench.run_to(Phase::Discovering));
+  bench.net.loses = nullptr;
+  bench.net.sent.clear();
+  bench.net.run_for(10s);
+  EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
 }
 
 }  // namespace subnet_manager_test
