@@ -550,18 +550,18 @@ void Election::give_up(std::string_view why) {
   const auto known = others_.find(counterpart_.guid);
   const bool rules = known != others_.end() && known->second.info &&
                      state_of(*known->second.info) == SmState::Master;
-  Sparing& sparing = spared_[counterpart_.guid];
+  SmRefusal& failed = spared_[counterpart_.guid];
   const Duration shortest = 2 * config_.patience();
-  sparing.pause =
-      std::clamp(2 * sparing.pause, shortest, std::max<Duration>(shortest, kLongestPause));
-  sparing.until = runtime_.now() + sparing.pause;
-  sparing.state = rules ? SmState::Master : SmState::Standby;
-  sparing.why = why;
+  failed.pause =
+      std::clamp(2 * failed.pause, shortest, std::max<Duration>(shortest, kLongestPause));
+  failed.until = runtime_.now() + failed.pause;
+  failed.state = rules ? SmState::Master : SmState::Standby;
+  failed.why = why;
   log::warn("sm.handover_failed",
             "to={} why=\"{}\" again_in={}s; this manager goes on",
             counterpart_.guid,
             why,
-            std::chrono::duration_cast<std::chrono::seconds>(sparing.pause).count());
+            std::chrono::duration_cast<std::chrono::seconds>(failed.pause).count());
   apply(SmEvent::Unanswered, {}, fmt::format("handover to {}: {}", counterpart_.guid, why));
 }
 

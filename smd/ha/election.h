@@ -151,8 +151,8 @@ class Election {
  private:
   using OnInfo = std::function<void(std::optional<SmInfo>)>;
 
-  /// Nothing is handed over to it before `until`.
-  struct Sparing {
+  /// Of a handover: no other one before `until`.
+  struct SmRefusal {
     TimePoint until;
     Duration pause{0};                 // the one before it was twice as short, up to kLongestPause
     SmState state = SmState::Standby;  // when it took no handover: in another one it may
@@ -202,7 +202,7 @@ class Election {
   bool news_ = false;     // of the others, since on_others
   bool put_off_ = false;  // a handover that waits for settle()
   std::map<Guid, KnownManager> others_;
-  std::map<Guid, Sparing> spared_;
+  std::map<Guid, SmRefusal> spared_;
   std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when
   TimePoint look_began_;                         // of the look at the subnet in Discovering
   Duration look_length_{0};                      // of the latest
