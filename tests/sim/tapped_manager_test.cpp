@@ -1,10 +1,12 @@
-// A manager whose SMPs are looked at on the way: what it sends by LID, and what it says of values
-// that agents do not keep.
+// A manager whose SMPs are looked at on the way, or changed: what it sends by LID, what it says of
+// values that agents do not keep, and what it makes of answers that are lies.
 #include <gtest/gtest.h>
 
 #include "smd/base/log.h"
+#include "smd/base/rng.h"
 #include "smd/mad/port_info.h"
 #include "smd/routing/engine.h"
+#include "tests/support/cables.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -74,6 +76,44 @@ TEST_F(TappedManager, NamesAValueThatAPortDoesNotKeepOnce) {
   manager.request_sweep("test");
   ASSERT_TRUE(settle());
   EXPECT_EQ(log::count(log::Level::Warn) - before, said) << "no news";
+}
+
+/// Bytes of what agents answer, not those that say which question it is.
+void corrupt(Smp& smp, Rng& rng) {
+  for (std::uint64_t times = 1 + rng.below(6); times > 0; --times)
+    smp.data[rng.below(smp.data.size())] = static_cast<std::byte>(rng.below(256));
+}
+
+// An agent may answer anything. While some do, nothing is promised but that the manager goes on;
+// once they tell the truth, the subnet works again.
+TEST(LyingAgents, AManagerOutlivesThemAndMendsWhatCameOfThem) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Settings settings = default_settings();
+    settings.sweep_interval = std::chrono::seconds(2);
+    settings.engine = seed % 2 == 0 ? "auto" : "updn";
+    SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"),
+                           {.seed = seed, .settings = std::move(settings)});
+    ASSERT_TRUE(subnet.start());
+    Rng rng(seed);
+    subnet.tap.on_receive = [&](Smp& smp) {
+      const bool by_itself = smp.directed && smp.hop_count == 0;
+      if (!by_itself && smp.method == Method::GetResp && rng.below(100) < 5) corrupt(smp, rng);
+      return true;
+    };
+    const std::vector<Cable> cables = cables_between_switches(subnet.fabric.spec());
+    for (int change = 0; change < 20; ++change) {
+      const Cable& cable = cables[rng.below(cables.size())];
+      subnet.fabric.set_link(cable.node, cable.port, rng.below(2) == 0);
+      if (change % 4 == 0) subnet.manager.request_sweep("test");
+      subnet.run_for(std::chrono::seconds(3));
+    }
+    subnet.tap.on_receive = nullptr;
+    for (const Cable& cable : cables) subnet.fabric.set_link(cable.node, cable.port, true);
+    subnet.run_for(std::chrono::minutes(2));
+    subnet.manager.request_sweep("test");
+    ASSERT_TRUE(subnet.settle_up()) << "seed " << seed;
+    EXPECT_EQ(find_inactive_port(subnet), "") << "seed " << seed;
+  }
 }
 
 }  // namespace
