@@ -228,6 +228,10 @@ void print_largest(unsigned radix) {
 }
 
 int run_cost(const CostOptions& line) {
+  if (line.json && !line.radix.empty()) {
+    fmt::print(stderr, "smsim: cost --json is of FABRICs; leave --radix out\n");
+    return kExitBadInput;
+  }
   if (line.fabrics.empty() && line.radix.empty()) {
     fmt::print(stderr, "smsim: cost needs a FABRIC, or --radix\n");
     return kExitBadInput;

@@ -96,18 +96,14 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (!spec) return report_faults(display, spec.error());
   auto timing = parse_timing(options.timing);
   if (!timing) return report_faults(display, timing.error());
-  std::vector<Failure> failures;
-  for (const std::string& text : options.fail) {
-    auto failure = parse_failure(*spec, text);
-    if (!failure) return report_faults(display, failure.error());
-    failures.push_back(std::move(*failure));
-  }
+  auto failures = parse_failures(*spec, options.fail);
+  if (!failures) return report_faults(display, failures.error());
 
   Config simulated = config;
   simulated.transport.kind = TransportKind::Sim;
   Settings settings = make_settings(simulated);
   settings.engine_fallback = false;  // an architect asks about this engine, not about another
-  const bool watched = is_watched(*spec, options) && !failures.empty();
+  const bool watched = is_watched(*spec, options) && !failures->empty();
   DryRunWorld world(std::move(*spec), *timing, settings, options);
 
   CycleReport first = world.bring_up();
@@ -157,9 +153,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   CycleReport last = first;
   std::vector<Json> changes;
   std::vector<NamedText> tables;
-  if (first.error && !first.routed) failures.clear();  // nothing is up that could fail
+  if (first.error && !first.routed) failures->clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
-  for (const Failure& failure : failures) {
+  for (const Failure& failure : *failures) {
     display.emplace(options.progress);
     last = world.fail(failure);
     display.reset();

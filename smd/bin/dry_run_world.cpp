@@ -18,8 +18,6 @@ double milliseconds(Duration time) {
   return std::chrono::duration<double, std::milli>(time).count();
 }
 
-}  // namespace
-
 Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& text) {
   if (const auto node = sim::find_node(spec, text); node != sim::kNoNode)
     return Failure{text, node, std::nullopt};
@@ -46,6 +44,32 @@ Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& te
     return fault("--fail " + text, 0, fmt::format("port {} of '{}' has no cable", port, name));
   }
   return Failure{text, node, PortNum{static_cast<std::uint8_t>(port)}};
+}
+
+bool takes_down(const sim::FabricSpec& spec, const Failure& earlier, const Failure& failure) {
+  if (!failure.port) return !earlier.port && earlier.node == failure.node;
+  const sim::PortSpec& cable = spec.nodes[failure.node].ports[failure.port->value()];
+  if (!earlier.port) return earlier.node == failure.node || earlier.node == cable.peer_node;
+  return (earlier.node == failure.node && earlier.port == failure.port) ||
+         (earlier.node == cable.peer_node && earlier.port == cable.peer_port);
+}
+
+}  // namespace
+
+Parsed<std::vector<Failure>> parse_failures(const sim::FabricSpec& spec,
+                                            const std::vector<std::string>& texts) {
+  std::vector<Failure> out;
+  for (const std::string& text : texts) {
+    auto failure = parse_failure(spec, text);
+    if (!failure) return tl::unexpected(std::move(failure.error()));
+    for (const Failure& earlier : out) {
+      if (takes_down(spec, earlier, *failure))
+        return fault(
+            "--fail " + text, 0, fmt::format("is down already, by --fail {}", earlier.text));
+    }
+    out.push_back(std::move(*failure));
+  }
+  return out;
 }
 
 DryRunWorld::DryRunWorld(sim::FabricSpec spec,
@@ -94,7 +118,7 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   }
   settle(before);
   if (subnet_.reports.empty()) {
-    CycleReport nothing = *subnet_.manager.last_cycle();
+    CycleReport nothing{.counts = subnet_.manager.last_cycle()->counts};
     nothing.error = Error{Errc::Timeout, "the change was not noticed"};
     return nothing;
   }

@@ -46,8 +46,9 @@ struct Failure {
 };
 
 /// "sw-0-3:5" is a link when 5 is a port of a node called sw-0-3, otherwise the whole text names a
-/// node.
-[[nodiscard]] Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& text);
+/// node. Refuses one that an earlier one has taken down, by whichever end or node it was named.
+[[nodiscard]] Parsed<std::vector<Failure>> parse_failures(const sim::FabricSpec& spec,
+                                                          const std::vector<std::string>& texts);
 
 class DryRunWorld {
  public:

@@ -398,6 +398,14 @@ TEST(BadCommandLine, IsCode2WithAClearLine) {
                {"slow", "modern"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "nobody"}), {"nobody"});
   expect_fault(smd({"dry-run", "--fabric", "fat-tree:k=4", "--fail", "sw-0-0:77"}), {"1 to 4"});
+  expect_fault(smd({"dry-run",
+                    "--fabric",
+                    "fat-tree:k=4,levels=2",
+                    "--fail",
+                    "sw-0-0",
+                    "--fail",
+                    "sw-0-0:3"}),
+               {"--fail sw-0-0:3", "is down already, by --fail sw-0-0"});
   expect_fault(smd({"dry-run", "--fabric", "/nowhere/x.net"}), {"/nowhere/x.net"});
   expect_fault(smd({"run", "--once", "--instance", "../up"}), {"--instance", "../up", "0x"});
   expect_fault(smd({"run", "--once", "--port-guid", "mlx5_0"}), {"--port-guid", "mlx5_0", "0x"});
@@ -514,7 +522,7 @@ INSTANTIATE_TEST_SUITE_P(Programs,
                                          "smd check-config -c $CONFIG",
                                          "smd --version",
                                          "smd run --help",
-                                         "smd state export --dir /nonexistent",
+                                         "smd state export --dir /",
                                          "smctl --help",
                                          "smsim --version",
                                          "smsim gen --list",
@@ -561,11 +569,14 @@ TEST(FullDisk, OfFilesNamesThem) {
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_THAT(done.err, HasSubstr(other + "/" + name + ": Is a directory"));
   }
+  expect_fault(run_process({.argv = {program("smsim"), "cost", "--radix", "36", "--json"}}, kLimit),
+               {"leave --radix out"});
   const Finished gen = run_process(
       {.argv = {program("smsim"), "gen", "fat-tree:k=4,levels=2", "-o", "/dev/full"}}, kLimit);
   EXPECT_EQ(gen.exit_code, 1);
   EXPECT_THAT(gen.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
-  const Finished out = smd({"state", "export", "--dir", "/nonexistent", "-o", "/dev/full"});
+  const Finished out = smd({"state", "export", "--dir", place.folder(), "-o", "/dev/full"});
+  expect_fault(smd({"state", "export", "--dir", "/nonexistent"}), {"/nonexistent", "no folder"});
   EXPECT_EQ(out.exit_code, 1);
   EXPECT_THAT(out.err, HasSubstr("/dev/full: No space left on device"));
 }

@@ -301,7 +301,10 @@ PortNum TreeWriter::choose_down(SwitchIdx sw,
   const auto leads_here = [&](const UpSlots::Slot& slot) {
     return slot.edge != kUnreached && tree_.graph.edge(slot.edge).to == sw;
   };
-  const std::uint16_t parent = std::find_if(slots.begin(), slots.end(), leads_here)->parent;
+  const auto here = std::find_if(slots.begin(), slots.end(), leads_here);
+  // Slots lead one level up; cables that lead further have none.
+  if (here == slots.end()) return tree_.graph.edge(link.edge).port;
+  const std::uint16_t parent = here->parent;
   std::array<const UpSlots::Slot*, 256> parallel;
   std::uint64_t count = 0;
   for (const UpSlots::Slot& slot : slots) {

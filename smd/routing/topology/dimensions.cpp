@@ -166,6 +166,7 @@ class HyperplaneSearch {
     if (links.size() == std::size_t{pieces_} * (pieces_ - 1)) return;
     for (std::uint32_t a = 0; a < pieces_; ++a) {
       for (std::uint32_t b = a + 1; b < pieces_; ++b) {
+        if (size_[joined_.find(a)] + size_[joined_.find(b)] > largest_) continue;  // as join() says
         const bool strangers = std::none_of(links.begin(), links.end(), [&](const auto& link) {
           return joined_.find(link.first) == joined_.find(a) &&
                  joined_.find(link.second) == joined_.find(b);

@@ -75,7 +75,9 @@ void SlClasses::merge_classes(const std::vector<SlToVl>& rows) {
 }
 
 // A port that does not say how many VLs it has is taken for one that has them all, and so is port
-// 0, which is no link.
+// 0, which is no link. Where the tables have no rows of their own, whoever writes them takes a VL
+// modulo those of the link: to an adapter with fewer VLs nothing is discarded, and nothing waits in
+// a circle there. Engines count the VLs of links between switches alone.
 void SlClasses::read_limits(const Fabric& fabric) {
   constexpr unsigned kAll = 15;
   const auto known = [&](PortIdx port) {
@@ -85,7 +87,10 @@ void SlClasses::read_limits(const Fabric& fabric) {
   limit_.assign(fabric.port_count(), kAll);
   for (const PortIdx port : fabric.peer.indices()) {
     const PortIdx peer = fabric.peer[port];
-    if (peer != kNone<PortIdx>)
+    if (peer == kNone<PortIdx>) continue;
+    const bool between_switches =
+        fabric.is_switch(fabric.node_of[port]) && fabric.is_switch(fabric.node_of[peer]);
+    if (maps_ != nullptr || between_switches)
       limit_[port] = static_cast<std::uint8_t>(std::min({known(port), known(peer), kAll}));
   }
 }

@@ -503,5 +503,20 @@ TEST_F(Change, EntriesToALidThatNobodyHasGoWhereTheyMightTurn) {
     EXPECT_EQ(after.lft.route(sw, gone), kNoRoute);
 }
 
+// Behind a core a chain of doubled cables: its levels are not folded, and cables lead over several,
+// for which slots, which lead to the next one, have no place.
+TEST(Ftree, ParallelCablesThatLeadOverSeveralLevels) {
+  std::string text =
+      "S1-S5 S1-S6 S2-S5 S2-S6 S3-S7 S3-S8 S4-S7 S4-S8 S5-S9 S5-S10 S6-S9 S6-S10 S7-S9 S7-S10 "
+      "S8-S9 S8-S10 S1-H1 S1-H2 S2-H3 S2-H4 S3-H5 S3-H6 S4-H7 S4-H8";
+  for (int from = 9, to = 11; to <= 21; from = to++) {
+    for (int cable = 0; cable < 2; ++cable)
+      text += " S" + std::to_string(from) + "-S" + std::to_string(to);
+  }
+  const Fabric fabric = fabric_from(text);
+  const LidMap lids = lids_in_order(fabric);
+  expect_sound(fabric, lids, ftree(fabric, lids));
+}
+
 }  // namespace ftree_test
 }  // namespace smd::test

@@ -81,6 +81,18 @@ TEST(Dfsssp, TakesTheLanesThatTheLinksHaveWhereNobodySaysHowMany) {
   EXPECT_TRUE(find_engine("dfsssp")->compute(f, lids_in_order(f), {.max_vls = 2}));
 }
 
+// Its row is written modulo the VLs that it has: it discards nothing, and closes no circle.
+TEST(Dfsssp, AnAdapterWithFewerLanesTakesPackets) {
+  Fabric f = fabric_from(kRing5);
+  f.port_info[port(f, "H1:1")].vl_cap = 1;  // VL0 alone
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = dfsssp(f, lids, {.max_vls = 2});
+  ASSERT_EQ(tables.vls, 2u);
+  EXPECT_TRUE(check_routes(f, lids, tables).ok());
+  for (const PortIdx each : f.peer.indices()) f.port_info[each].vl_cap = 1;
+  EXPECT_FALSE(check_routes(f, lids, tables).ok()) << "cables between switches, too";
+}
+
 TEST(Dfsssp, BothDirectionsHaveOneSl) {
   const Fabric f = fabric_from(kRing5);
   const LidMap lids = lids_in_order(f);
