@@ -29,8 +29,8 @@ constexpr std::array kWords{Word{"link-down", Kind::Link, false},
 
 class Planner {
  public:
-  Planner(const FabricSpec& spec, Picos earliest, Picos end, const std::string& file)
-      : spec_(spec), earliest_(earliest), end_(end), file_(file) {}
+  Planner(const FabricSpec& spec, Picos earliest, const std::string& file)
+      : spec_(spec), earliest_(earliest), file_(file) {}
 
   Parsed<FaultPlan> plan(const std::vector<FaultText>& texts) {
     for (const FaultText& text : texts) add(text);
@@ -54,13 +54,6 @@ class Planner {
                       fmt::format("a fault at {} us comes before the warm-up is over, at {} us",
                                   to_micros(text.at),
                                   to_micros(earliest_)));
-    }
-    if (text.at >= end_) {
-      return complain(text,
-                      fmt::format("a fault at {} us never comes: the run ends at {} us, which is "
-                                  "measure.limit_us",
-                                  to_micros(text.at),
-                                  to_micros(end_)));
     }
     if (text.at < last_) {
       return complain(text,
@@ -142,7 +135,6 @@ class Planner {
 
   const FabricSpec& spec_;
   Picos earliest_;
-  Picos end_;
   const std::string& file_;
   Picos last_ = 0;
   std::vector<State> states_;
@@ -163,9 +155,8 @@ bool is_fault_word(std::string_view what) {
 Parsed<FaultPlan> plan_faults(const FabricSpec& spec,
                               const std::vector<FaultText>& texts,
                               Picos earliest,
-                              Picos end,
                               const std::string& file) {
-  return Planner(spec, earliest, end, file).plan(texts);
+  return Planner(spec, earliest, file).plan(texts);
 }
 
 }  // namespace smd::sim

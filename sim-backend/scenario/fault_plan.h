@@ -51,11 +51,10 @@ struct FaultPlan {
 [[nodiscard]] bool is_fault_word(std::string_view what);
 
 /// Every fault that names what the fabric does not have, that goes back in time, comes before
-/// `earliest` or not before `end`, changes nothing, or takes the manager's own node away; each with its line in `file`.
+/// `earliest`, changes nothing, or takes the manager's own node away; each with its line in `file`.
 [[nodiscard]] Parsed<FaultPlan> plan_faults(const FabricSpec& spec,
                                             const std::vector<FaultText>& texts,
                                             Picos earliest,
-                                            Picos end,
                                             const std::string& file);
 
 }  // namespace smd::sim

@@ -170,7 +170,7 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     for (PortRegs& port : node.ports) port.info.hoq_life = kTwelve;
   }
   const Picos earliest = s.is_managed() ? s.measure.plan.warm_up : 0;
-  auto faults = plan_faults(out.spec_, s.faults, earliest, s.measure.limit, s.file);
+  auto faults = plan_faults(out.spec_, s.faults, earliest, s.file);
   if (!faults) return tl::unexpected(std::move(faults.error()));
   out.faults_ = std::move(*faults);
   out.find_neighbours();
