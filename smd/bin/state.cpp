@@ -191,7 +191,7 @@ int export_state(const Config& config, const StateOptions& options) {
   if (for_opensm == options.opensm_dir.empty())
     return print_faults(
         Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
-  if (!std::filesystem::is_directory(dir))
+  if (std::error_code error; !std::filesystem::is_directory(dir, error))
     return print_faults(Faults{{dir, 0, "is no folder; the state is where sm.state_dir says"}});
   const auto bundle = read_bundle(dir);
   if (!bundle) return print_faults(bundle.error());

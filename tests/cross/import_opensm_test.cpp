@@ -44,13 +44,6 @@ Values values_of(const std::vector<OpensmSetting>& settings) {
 
 class ImportOpensm : public testing::Test {
  protected:
-  ImportOpensm() {
-    std::string pattern = testing::TempDir() + "/import-opensm-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-
-  ~ImportOpensm() override { std::filesystem::remove_all(folder_); }
-
   /// The configuration that opensm has after reading; empty where it refuses.
   std::string written_by_opensm(const std::string& conf, std::vector<std::string> flags = {}) {
     std::ofstream(folder_ / "in") << conf;
@@ -82,7 +75,8 @@ class ImportOpensm : public testing::Test {
     return config.value_or(Config{});
   }
 
-  std::filesystem::path folder_;
+  Scratch scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(ImportOpensm, EveryOptionThatOpensmWritesIsInTheTableWithItsDefault) {

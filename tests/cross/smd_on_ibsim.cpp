@@ -15,17 +15,6 @@ std::filesystem::path program(const char* name) { return build_path(std::string(
 
 }  // namespace
 
-Scratch::Scratch() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "smd-cross-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-  path_ = pattern;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::filesystem::path smd_path() { return program("smd"); }
 
 std::filesystem::path smctl_path() { return program("smctl"); }

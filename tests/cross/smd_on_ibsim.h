@@ -7,22 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/files.h"
 #include "tests/support/ibsim.h"
 
 namespace smd::test {
-
-/// A folder that goes with its owner.
-class Scratch {
- public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The net file of a generator, in `folder`; a path stands for itself.
 std::filesystem::path net_of(const std::string& fabric, const std::filesystem::path& folder);

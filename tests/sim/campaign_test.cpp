@@ -59,8 +59,6 @@ done
 class Campaign : public testing::Test {
  protected:
   Campaign() {
-    std::string pattern = testing::TempDir() + "/smsim-campaign-XXXXXX";
-    folder = ::mkdtemp(pattern.data());
     write("campaign.toml", kScenario);
     std::filesystem::create_directories(folder / "bin");
     for (const auto& [name, text] : {std::pair{"parallel", kParallel},
@@ -71,8 +69,6 @@ class Campaign : public testing::Test {
       std::filesystem::permissions(folder / file, std::filesystem::perms::owner_all);
     }
   }
-
-  ~Campaign() override { std::filesystem::remove_all(folder); }
 
   Finished shell(const std::string& script) {
     const std::string path = (folder / "bin").string() + ":" + build_path("bin") + ":/usr/bin:/bin";
@@ -100,7 +96,8 @@ class Campaign : public testing::Test {
     }
   }
 
-  std::filesystem::path folder;
+  test::Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
   std::string whole_lines;
 };
 

@@ -28,16 +28,10 @@ constexpr std::chrono::seconds kLimit{60};
 
 class OwnFolder : public testing::Test {
  protected:
-  OwnFolder() {
-    std::string pattern = testing::TempDir() + "/smd-reload-XXXXXX";
-    folder = mkdtemp(pattern.data());
-  }
-
-  ~OwnFolder() override { std::filesystem::remove_all(folder); }
-
   [[nodiscard]] std::string in_folder(const std::string& name) const { return folder / name; }
 
-  std::filesystem::path folder;
+  Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
 };
 
 class Verbosity : public OwnFolder {

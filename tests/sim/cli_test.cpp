@@ -36,21 +36,17 @@ Finished smd(std::vector<std::string> args) {
 /// A file in a folder of its own.
 class Written {
  public:
-  Written(const std::string& name, const std::string& text) {
-    std::string pattern = testing::TempDir() + "/smd-cli-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    path_ = folder_ / name;
+  Written(const std::string& name, const std::string& text) : path_(folder_.path() / name) {
     std::ofstream(path_, std::ios::binary) << text;
   }
 
-  ~Written() { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::string path() const { return path_.string(); }
 
-  [[nodiscard]] std::string folder() const { return folder_.string(); }
+  [[nodiscard]] std::string folder() const { return folder_.path().string(); }
 
  private:
-  std::filesystem::path folder_, path_;
+  Scratch folder_;
+  std::filesystem::path path_;
 };
 
 /// Requires: exit code 2 and one line on stderr that contains every one of `parts`.

@@ -17,6 +17,7 @@
 #include "sim-backend/management/sim_transport.h"
 #include "smd/admin/client.h"
 #include "smd/daemon/daemon.h"
+#include "tests/support/files.h"
 #include "tests/support/wait_until.h"
 
 namespace smd {
@@ -24,8 +25,6 @@ namespace smd {
 class DaemonTest : public testing::Test {
  protected:
   DaemonTest() {
-    std::string pattern = testing::TempDir() + "/smd-daemon-XXXXXX";
-    folder = mkdtemp(pattern.data());
     options.config.sm.state_dir = folder / "state";
     options.config.admin.socket = folder / "smd.sock";
     options.config.transport.retry_backoff_min_s = 1;
@@ -34,7 +33,6 @@ class DaemonTest : public testing::Test {
 
   ~DaemonTest() override {
     for (std::thread& each : operators) each.join();
-    std::filesystem::remove_all(folder);
   }
 
   /// What the daemon answers on its socket to those who ask from another thread.
@@ -58,7 +56,8 @@ class DaemonTest : public testing::Test {
         fabric, fabric.spec().sm_node, fabric.spec().sm_port);
   }
 
-  std::filesystem::path folder;
+  test::Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
   DaemonOptions options;
   std::vector<std::thread> operators;
   AsioRuntime runtime;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -18,8 +19,6 @@ using testing::Not;
 class InstanceConfig : public testing::Test {
  protected:
   InstanceConfig() {
-    std::string pattern = testing::TempDir() + "/smd-instance-XXXXXX";
-    folder = mkdtemp(pattern.data());
     std::ofstream(file()) << "[sm]\n"
                              "state_dir = \"/srv/smd\"\n"
                              "[metrics]\n"
@@ -27,8 +26,6 @@ class InstanceConfig : public testing::Test {
                              "[log]\n"
                              "sink = \"/var/log/smd/smd.log\"\n";
   }
-
-  ~InstanceConfig() override { std::filesystem::remove_all(folder); }
 
   [[nodiscard]] std::string file() const { return folder / "smd.toml"; }
 
@@ -38,7 +35,8 @@ class InstanceConfig : public testing::Test {
     return run_process({.argv = std::move(argv)}, std::chrono::seconds(60));
   }
 
-  std::filesystem::path folder;
+  Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
 };
 
 TEST_F(InstanceConfig, ShowsWhatAnInstanceOfASharedFileHasForItself) {

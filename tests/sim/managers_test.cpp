@@ -1,6 +1,7 @@
 // Two and three managers on one fabric: who rules, how the next one takes over, and what of the
 // fabric stays as it is.
 #include "tests/support/managers.h"
+#include "tests/support/files.h"
 
 #include <gtest/gtest.h>
 
@@ -50,16 +51,9 @@ TEST(Managers, TheHigherPriorityRules) {
 /// Lines of the log, while it lives.
 class LogLines {
  public:
-  LogLines() {
-    std::string pattern = testing::TempDir() + "/smd-log-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-    EXPECT_TRUE(log::open_sink(folder_ / "log"));
-  }
+  LogLines() { EXPECT_TRUE(log::open_sink(folder_ / "log")); }
 
-  ~LogLines() {
-    EXPECT_TRUE(log::open_sink("stderr"));
-    std::filesystem::remove_all(folder_);
-  }
+  ~LogLines() { EXPECT_TRUE(log::open_sink("stderr")); }
 
   [[nodiscard]] std::size_t count(std::string_view part) const {
     std::ifstream in(folder_ / "log");
@@ -69,7 +63,8 @@ class LogLines {
   }
 
  private:
-  std::filesystem::path folder_;
+  Scratch scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST(Managers, EveryCycleThatBeginsEndsInTheLog) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 #include "tests/support/wait_until.h"
@@ -29,16 +30,12 @@ constexpr std::chrono::seconds kLimit{60};
 class Killed : public testing::Test {
  protected:
   Killed() {
-    std::string pattern = testing::TempDir() + "/smd-killed-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
     std::ofstream(folder() + "/p.conf") << "Site=0x11: ALL=full;\n";
     std::ofstream(config())
         << "[transport]\nkind = \"sim\"\nfabric = \"fat-tree:k=4,levels=2\"\n[sm]\nstate_dir = \""
         << folder() << "/state\"\n[admin]\nsocket = \"" << folder()
         << "/s\"\n[partitions]\nfile = \"" << folder() << "/p.conf\"\n";
   }
-
-  ~Killed() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] std::string folder() const { return folder_.string(); }
 
@@ -67,7 +64,8 @@ class Killed : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  Scratch scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(Killed, AnOrderOfPartitionsIsThereWholeOrNotAndThereWhereItWasAnswered) {

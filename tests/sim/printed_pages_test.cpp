@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim-backend/topology/fabric_spec.h"
+#include "tests/support/files.h"
 #include "tests/support/ndr_582.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -45,8 +46,8 @@ std::string print(const std::string& command, const std::filesystem::path& folde
 }
 
 TEST(PrintedPages, ShowWhatIsPrinted) {
-  std::string pattern = ::testing::TempDir() + "/smd-pages-XXXXXX";
-  const std::filesystem::path folder = ::mkdtemp(pattern.data());
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   std::ofstream(folder / "FILE") << sim::print_fabric(ndr_582());
   const std::string change =
       "smd dry-run --fabric fat-tree:k=8,levels=3 --fail sw-0-0:5 --fail sw-2-3";
@@ -54,7 +55,6 @@ TEST(PrintedPages, ShowWhatIsPrinted) {
   std::ofstream(folder / "smd.toml") << "[sm]\nauto_vls = 8\n";
   const std::string cluster = "smd dry-run -c smd.toml --fabric FILE";
   EXPECT_EQ(print(cluster, folder), shown_below("docs/benchmarks.md", cluster));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

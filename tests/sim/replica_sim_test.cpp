@@ -111,9 +111,7 @@ TEST_F(Succession, WhatLeftWithTheFirstIsGoneWithTheSecond) {
 
 TEST_F(Succession, ThereAndBackAgain) {
   populate();
-  first.kill();
-  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
-  ASSERT_TRUE(settle(second));
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
   join(0, 9);  // with the second alone
   run_for(1s);
   const ClientRecords left = second.records();
@@ -133,9 +131,7 @@ TEST_F(Succession, ThereAndBackAgain) {
 
 TEST_F(Succession, AHandoverDoesNotWaitForeverForAReader) {
   populate();
-  first.kill();
-  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
-  ASSERT_TRUE(settle(second));
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
   net.freeze(true);
   first.start(settings_of(9), "first", "second");
   const TimePoint began = runtime.now();
@@ -146,9 +142,7 @@ TEST_F(Succession, AHandoverDoesNotWaitForeverForAReader) {
 
 TEST_F(Succession, EveryHandoverWaitsForItsOwnReader) {
   populate();
-  first.kill();
-  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
-  ASSERT_TRUE(settle(second));
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
   net.freeze(true);
   first.start(settings_of(9), "first", "second");
   ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));

@@ -12,6 +12,7 @@
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/base/log.h"
+#include "tests/support/files.h"
 #include "tests/support/ndr_582.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -72,15 +73,6 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple("rails:units=2,hosts=3,rails=4,spines=2", 6u),
                     std::tuple("multi-plane:planes=4,leaves=2,hosts=2,adapters=4", 4u)));
 
-struct Folder {
-  std::string path = [] {
-    std::string pattern = ::testing::TempDir() + "/smd-adapters-XXXXXX";
-    return std::string(::mkdtemp(pattern.data()));
-  }();
-
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
 std::string print(std::vector<std::string> argv) {
   argv.front() = build_path("bin/" + argv.front());
   const Finished done = run_process({.argv = std::move(argv)}, std::chrono::minutes(2));
@@ -89,10 +81,16 @@ std::string print(std::vector<std::string> argv) {
 }
 
 TEST(SeveralAdaptersPrinted, ByDryRunAndVerify) {
-  const Folder folder;
+  const Scratch folder;
   const std::string fabric = "fat-tree:k=8,levels=2,adapters=4";
-  const std::string text =
-      print({"smd", "dry-run", "--fabric", fabric, "--dump", folder.path, "--engine", "ftree"});
+  const std::string text = print({"smd",
+                                  "dry-run",
+                                  "--fabric",
+                                  fabric,
+                                  "--dump",
+                                  folder.path().string(),
+                                  "--engine",
+                                  "ftree"});
   EXPECT_THAT(text, HasSubstr("12 switches, 32 adapters (8 hosts with 4 adapters each), "));
   EXPECT_THAT(text, HasSubstr("\nuniform among the adapters of each rail: 100.0 % of full rate\n"));
   const auto json = nlohmann::json::parse(
@@ -103,7 +101,7 @@ TEST(SeveralAdaptersPrinted, ByDryRunAndVerify) {
   EXPECT_EQ(json["traffic"]["uniform_rail"], 1.0);
 
   // Uneven, and with aggregation nodes, from a file.
-  const std::string file = folder.path + "/uneven.net";
+  const std::string file = folder.path().string() + "/uneven.net";
   std::ofstream(file) << sim::print_fabric(
       sim::load_fabric(fabric + ",spine_hosts=3,aggregation=1").value());
   EXPECT_THAT(print({"smd", "dry-run", "--fabric", file}),
@@ -112,9 +110,9 @@ TEST(SeveralAdaptersPrinted, ByDryRunAndVerify) {
   const std::string verdict = print({"smd",
                                      "verify",
                                      "--fabric",
-                                     folder.path + "/fabric.net",
+                                     folder.path().string() + "/fabric.net",
                                      "--lft",
-                                     folder.path + "/opensm-lfts.dump"});
+                                     folder.path().string() + "/opensm-lfts.dump"});
   EXPECT_THAT(verdict, HasSubstr("32 adapters (8 hosts with 4 adapters each), "));
   EXPECT_THAT(verdict, HasSubstr("\n  uniform-rail 100.0 % of full rate;"));
 }
@@ -137,8 +135,8 @@ TEST(SeveralAdaptersPrinted, ARailCarriesWhatTheCountSays) {
 // Each of the cards of this cluster has a SystemImageGUID of its own, and so has each host that is
 // drawn with one adapter: everything is as it was.
 TEST(SeveralAdaptersPrinted, NotWhereEachHostHasOne) {
-  const Folder folder;
-  const std::string file = folder.path + "/fabric.net";
+  const Scratch folder;
+  const std::string file = folder.path().string() + "/fabric.net";
   std::ofstream(file) << sim::print_fabric(ndr_582());
   for (const std::string& fabric : {file, std::string("fat-tree:k=8,levels=2")}) {
     const std::string text = print({"smd", "dry-run", "--fabric", fabric, "--engine", "updn"});

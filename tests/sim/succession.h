@@ -204,6 +204,13 @@ struct Succession : ::testing::Test, TimedFabric {
         part::kId | part::kGid | part::kPKey | part::kLease);
   }
 
+  /// The first one dies.
+  void let_second_take_over() {
+    first.kill();
+    ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+    ASSERT_TRUE(settle(second));
+  }
+
   /// What hosts leave with the first.
   void populate() {
     for (std::uint64_t group = 1; group <= 3; ++group) {

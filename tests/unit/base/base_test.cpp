@@ -25,6 +25,7 @@
 #include "smd/base/rng.h"
 #include "smd/base/text.h"
 #include "smd/ib/types.h"
+#include "tests/support/files.h"
 
 namespace smd {
 namespace {
@@ -208,20 +209,14 @@ TEST(FaultList, HasTheFirstFewAndCountsTheRest) {
 
 class ReadFile : public testing::Test {
  protected:
-  ReadFile() {
-    std::string pattern = testing::TempDir() + "/smd-read-XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-
-  ~ReadFile() override { std::filesystem::remove_all(folder_); }
-
   std::string refused(const std::filesystem::path& path, Pipes pipes = Pipes::Refused) {
     const auto text = read_file(path, 100, pipes);
     EXPECT_FALSE(text);
     return text ? "" : text.error().context;
   }
 
-  std::filesystem::path folder_;
+  test::Scratch scratch_;
+  std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(ReadFile, GivesTheBytesUpToTheLimit) {

@@ -2,30 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdarg>
-#include <cstdio>
 #include <stdexcept>
 
 #include "plugins/opensm/say.h"
 #include "smd/base/check.h"
-
-namespace {
-
-std::string logged;
-int logged_level = 0;
-
-}  // namespace
-
-/// OpenSM's own, for a test.
-extern "C" void osm_log(osm_log_t*, osm_log_level_t level, const char* format, ...) {
-  char line[4096];
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  logged += line;
-  logged_level = level;
-}
+#include "tests/unit/plugin-opensm/osm_log_stub.h"
 
 namespace smd::opensm {
 namespace {

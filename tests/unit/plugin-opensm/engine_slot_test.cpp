@@ -5,17 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdarg>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/support/fabric_text.h"
+#include "tests/unit/plugin-opensm/osm_log_stub.h"
 
 namespace {
 
-std::string logged;
 std::vector<osm_signal_t> signals;
 const osm_sm_t* signalled = nullptr;
 
@@ -23,15 +21,6 @@ const osm_sm_t* signalled = nullptr;
 
 // OpenSM's own, for a test.
 extern "C" {
-void osm_log(osm_log_t*, osm_log_level_t, const char* format, ...) {
-  char line[4096];
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  logged += line;
-}
-
 void osm_sm_signal(osm_sm_t* sm, osm_signal_t signal) {
   signalled = sm;
   signals.push_back(signal);

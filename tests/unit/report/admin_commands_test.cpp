@@ -11,6 +11,7 @@
 
 #include "smd/mad/notice.h"
 #include "smd/routing/engine.h"
+#include "tests/support/files.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd {
@@ -357,8 +358,8 @@ TEST_F(AdminCommands, OfAListOfEnginesItSaysWhichIsInForceAndWhyThoseBeforeAreNo
 }
 
 TEST_F(AdminCommands, DumpsAreWrittenWhereTheyAreAskedFor) {
-  std::string pattern = testing::TempDir() + "smd-dumps-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   EXPECT_THAT(refusal("dump", {{"dir", folder.string()}}), HasSubstr("not up yet"));
   bring_up();
   EXPECT_THAT(refusal("dump", {{"dir", "dump"}}), HasSubstr("'dump' is no absolute path"));
@@ -379,7 +380,6 @@ TEST_F(AdminCommands, DumpsAreWrittenWhereTheyAreAskedFor) {
   EXPECT_EQ(ask("dump").at("dump_failed"),
             (folder / "neighbors.d/neighbors").string() + ": Is a directory");
   EXPECT_FALSE(ask("dump").contains("files"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(AdminCommands, AConfiguredEngineThatTheFabricRefusesIsAnAlarm) {

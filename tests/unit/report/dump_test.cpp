@@ -103,8 +103,8 @@ TEST_F(Dumps, NameBothEndsOfEveryLink) {
 }
 
 TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
-  std::string pattern = testing::TempDir() + "smd-dump-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data()), dump = folder / "deep" / "dump";
+  const test::Scratch scratch;
+  const std::filesystem::path folder = scratch.path(), dump = folder / "deep" / "dump";
   DumpInput input = dump_input_of(subnet.manager);
   input.m_keys = {{.seed = {}, .key = MKey{0x1234}}};
   const auto read = [&](std::string_view name) { return test::read_text(dump / name); };
@@ -145,12 +145,11 @@ TEST_F(Dumps, KeepKeysForTheirOwnerAndReplaceWhatIsThereAsAWhole) {
   EXPECT_FALSE(std::filesystem::is_symlink(dump / "neighbors"));
   EXPECT_FALSE(std::filesystem::exists(dump / "guid2lid.new"));
   EXPECT_FALSE(std::filesystem::exists(dump / "opensm-sl2vl.dump"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Dumps, RowsOfTheSiteAreThereWhereRoutesNeedNone) {
-  std::string pattern = testing::TempDir() + "smd-dump-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   DumpInput input = dump_input_of(subnet.manager);
   input.qos.sl_to_vl.emplace();
   for (std::uint8_t sl = 0; sl < 16; ++sl)
@@ -170,7 +169,6 @@ TEST_F(Dumps, RowsOfTheSiteAreThereWhereRoutesNeedNone) {
   }
   EXPECT_EQ(rows, wanted);
   EXPECT_GT(rows, 0u);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace dump_test

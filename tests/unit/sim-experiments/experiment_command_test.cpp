@@ -17,19 +17,13 @@ using testing::HasSubstr;
 
 class ExperimentCommand : public testing::Test {
  protected:
-  ExperimentCommand() {
-    std::string pattern = testing::TempDir() + "/smsim-experiment-XXXXXX";
-    folder = ::mkdtemp(pattern.data());
-  }
-
-  ~ExperimentCommand() override { std::filesystem::remove_all(folder); }
-
   Finished smsim(std::vector<std::string> args) {
     args.insert(args.begin(), {test::build_path("bin/smsim"), "experiment"});
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
   }
 
-  std::filesystem::path folder;
+  test::Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
 };
 
 TEST_F(ExperimentCommand, WritesItsFilesAndALinePerClaim) {

@@ -18,13 +18,6 @@ using testing::HasSubstr;
 
 class RunCommand : public testing::Test {
  protected:
-  RunCommand() {
-    std::string pattern = testing::TempDir() + "/smsim-run-XXXXXX";
-    folder = ::mkdtemp(pattern.data());
-  }
-
-  ~RunCommand() override { std::filesystem::remove_all(folder); }
-
   Finished smsim(std::vector<std::string> args) {
     args.insert(args.begin(), {test::build_path("bin/smsim"), "run"});
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
@@ -34,7 +27,8 @@ class RunCommand : public testing::Test {
 
   std::string read(const char* name) { return test::read_text(folder / name); }
 
-  std::filesystem::path folder;
+  test::Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
 };
 
 constexpr const char* kScenario = R"([fabric]

@@ -18,13 +18,6 @@ using testing::StartsWith;
 
 class TraceCommand : public testing::Test {
  protected:
-  TraceCommand() {
-    std::string pattern = testing::TempDir() + "/smsim-trace-XXXXXX";
-    folder = ::mkdtemp(pattern.data());
-  }
-
-  ~TraceCommand() override { std::filesystem::remove_all(folder); }
-
   Finished smsim(std::vector<std::string> args) {
     args.insert(args.begin(), test::build_path("bin/smsim"));
     return run_process({.argv = std::move(args), .cwd = folder}, std::chrono::seconds(60));
@@ -32,7 +25,8 @@ class TraceCommand : public testing::Test {
 
   std::string read(const char* name) { return test::read_text(folder / name); }
 
-  std::filesystem::path folder;
+  test::Scratch scratch_;
+  std::filesystem::path folder = scratch_.path();
 };
 
 TEST_F(TraceCommand, PrintsTheSameBytesForTheSameSeed) {

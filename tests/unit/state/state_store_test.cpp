@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "smd/state/state_store.h"
+#include "tests/support/files.h"
 
 namespace smd {
 
@@ -77,15 +78,14 @@ TEST(CcKeysFile, NamesEveryFaultWithItsLineAndShowsNoKey) {
 }
 
 TEST(CcKeysFile, IsReadableForItsOwnerAlone) {
-  std::string pattern = testing::TempDir() + "/smd-keys-XXXXXX";
-  const std::filesystem::path folder = mkdtemp(pattern.data());
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   EXPECT_TRUE(load_state(folder)->cc_keys.empty()) << "there is none yet";
   ASSERT_TRUE(save_state(folder, {.cc_keys = kKeys}, StateKind::kCcKeys));
   EXPECT_EQ(load_state(folder)->cc_keys, kKeys);
   using std::filesystem::perms;
   EXPECT_EQ(std::filesystem::status(folder / "cc_keys").permissions() & perms::all,
             perms::owner_read | perms::owner_write);
-  std::filesystem::remove_all(folder);
 }
 
 const KeyPort kHostEnd{
