@@ -270,6 +270,12 @@ void Cycle::on_programmed(ProgramReport report) {
   for (const SwitchIdx sw : found_.fabric->switch_node.indices())
     state.program.tables.share_row(
         found_.fabric->node_guid[found_.fabric->switch_node[sw]], written, sw);
+  for (const Guid guid : report.restarted) {
+    log::warn("switch.restarted", "node={} while routes were computed", guid);
+    state.program.forget(guid);
+    state.program.multicast.note_restarted(guid);
+    report_.resweep.push_back(guid);
+  }
   const bool silent =
       plan_.kind == TransitionKind::Initial || plan_.kind == TransitionKind::DeactivateAll;
   if (parts_.store.get().sl_to_vl_mark)

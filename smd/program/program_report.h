@@ -135,6 +135,10 @@ struct ProgramReport {
   std::uint64_t fault_count = 0;         // `faults` keeps the first 100
   std::vector<RefusedSetting> not_kept;  // the first 100 kinds of device and of values
   std::uint64_t not_kept_count = 0;      // ports
+
+  /// Switches that had restarted when they were set: nothing known of them holds. LinearFDBTop is
+  /// 0 again, unless they did not answer.
+  std::vector<Guid> restarted;
 };
 
 }  // namespace smd

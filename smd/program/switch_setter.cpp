@@ -83,12 +83,16 @@ void SwitchSetter::set_each(PhaseCost& cost,
 }
 
 void SwitchSetter::send(SwitchIdx sw, const SwitchInfo& wanted) {
-  SmpRequest request{.route = SmpRoute::directed(run_.input.report->path[run_.node_of(sw)]),
-                     .method = Method::Set,
-                     .attribute = AttributeId::SwitchInfo};
-  encode_switch_info(wanted, request.data);
-  batch_.ask(request,
+  SmpRequest set = request(sw, Method::Set, AttributeId::SwitchInfo);
+  encode_switch_info(wanted, set.data);
+  batch_.ask(set,
              [this, sw, wanted](const Result<SmpReply>& reply) { on_answer(sw, wanted, reply); });
+}
+
+SmpRequest SwitchSetter::request(SwitchIdx sw, Method method, AttributeId attribute) const {
+  return {.route = SmpRoute::directed(run_.input.report->path[run_.node_of(sw)]),
+          .method = method,
+          .attribute = attribute};
 }
 
 void SwitchSetter::on_answer(SwitchIdx sw,
@@ -100,6 +104,7 @@ void SwitchSetter::on_answer(SwitchIdx sw,
   const auto answer = decode_switch_info(reply->data);
   if (!answer) return run_.fault(node, PortNum{0}, "SwitchInfo: " + answer.error().context);
   run_.report.switch_info[sw] = *answer;
+  if (answer->linear_fdb_top != 0) look_for_restart(sw);
   if (run_.state.switches.remember(run_.guid_of(sw), wanted, *answer)) {
     run_.not_kept(
         node,
@@ -115,10 +120,43 @@ void SwitchSetter::on_answer(SwitchIdx sw,
                  : "SwitchInfo: DefaultPort was not kept");
 }
 
+/// Where it had tables and a LID when it was read.
+void SwitchSetter::look_for_restart(SwitchIdx sw) {
+  const Fabric& fabric = run_.fabric();
+  const PortIdx port = fabric.port_of(run_.node_of(sw), PortNum{0});
+  if (fabric.switch_info[sw].linear_fdb_top == 0) return;
+  if (fabric.port_info[port].lid == kUnassignedLid) return;
+  batch_.ask(request(sw, Method::Get, AttributeId::PortInfo),
+             [this, sw](const Result<SmpReply>& reply) {
+               if (!accepted(reply)) return;  // whom nobody reaches, nobody takes for up
+               const auto info = decode_port_info(reply->data);
+               if (info && info->lid == kUnassignedLid) take_back(sw);
+             });
+}
+
+void SwitchSetter::take_back(SwitchIdx sw) {
+  run_.state.forget(run_.guid_of(sw));
+  run_.report.restarted.push_back(run_.guid_of(sw));
+  run_.fault(run_.node_of(sw), PortNum{0}, "it has restarted since it was read");
+  SwitchInfo empty = run_.report.switch_info[sw];
+  empty.linear_fdb_top = 0;
+  empty.port_state_change = false;
+  SmpRequest set = request(sw, Method::Set, AttributeId::SwitchInfo);
+  encode_switch_info(empty, set.data);
+  batch_.ask(set, [this, sw](const Result<SmpReply>& reply) {
+    if (accepted(reply)) run_.report.switch_info[sw].linear_fdb_top = 0;
+  });
+}
+
+bool SwitchSetter::has_restarted(SwitchIdx sw) const {
+  return std::ranges::count(run_.report.restarted, run_.guid_of(sw)) > 0;
+}
+
 /// Setting PortStateChange clears it.
 SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
   SwitchInfo wanted = run_.report.switch_info[sw];
-  if (!has_random_table(wanted)) wanted.linear_fdb_top = run_.input.lft->top().value();
+  if (!has_random_table(wanted) && !has_restarted(sw))
+    wanted.linear_fdb_top = run_.input.lft->top().value();
   wanted.life_time_value = run_.input.policy.packet_life_time;
   // Entries above MulticastFDBTop count for nothing, and after power-on that is all of them.
   const PortIdx port = run_.fabric().port_of(run_.node_of(sw), PortNum{0});
@@ -133,7 +171,7 @@ SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
 bool SwitchSetter::may_rise(SwitchIdx sw) const {
   const SwitchInfo& now = run_.report.switch_info[sw];
   return !has_random_table(now) && now.linear_fdb_top < run_.input.lft->top().value() &&
-         !would_show_unknown_blocks(sw);
+         !would_show_unknown_blocks(sw) && !has_restarted(sw);
 }
 
 bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {

@@ -14,6 +14,10 @@ namespace smd {
 //
 // LinearFDBTop is what puts blocks in force. With a plan it does not rise over blocks of which
 // nothing is known before the plan has written them.
+//
+// A switch that has restarted since it was read has empty tables, and its LinearFDBTop of 0 says
+// so, until it is set. Wherever one that had tables is set, its LID is read afterwards: without it
+// LinearFDBTop goes back to 0, and the switch is one of ProgramReport::restarted.
 
 class SwitchSetter {
  public:
@@ -40,6 +44,10 @@ class SwitchSetter {
   void set_each(PhaseCost& cost, std::function<SwitchInfo(SwitchIdx)> wanted_of, Done done);
   void send(SwitchIdx sw, const SwitchInfo& wanted);
   void on_answer(SwitchIdx sw, const SwitchInfo& wanted, const Result<SmpReply>& reply);
+  void look_for_restart(SwitchIdx sw);
+  void take_back(SwitchIdx sw);
+  [[nodiscard]] SmpRequest request(SwitchIdx sw, Method method, AttributeId attribute) const;
+  [[nodiscard]] bool has_restarted(SwitchIdx sw) const;
   [[nodiscard]] SwitchInfo wanted_of(SwitchIdx sw) const;
   [[nodiscard]] bool may_rise(SwitchIdx sw) const;
   [[nodiscard]] bool would_show_unknown_blocks(SwitchIdx sw) const;
