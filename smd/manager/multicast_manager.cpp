@@ -1,6 +1,8 @@
 // Groups, their trees and entries; whether trees and unicast routes are free of credit loops.
 #include "smd/manager/multicast_manager.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -121,7 +123,10 @@ void MulticastManager::stop() {
   stats_.acyclic = true;
   stats_.vl.reset();
   stats_.vl_refused.clear();
+  stats_.unmet = 0;
+  stats_.unmet_why.clear();
   backoff_ = Duration{0};
+  retry_due_.reset();
   masks_.clear();
   summary_.reset();
   pending_.clear();
@@ -158,6 +163,7 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
            !realm_->in_partition(port, group.traits.p_key);
   });
   if (now_->multicast_vl) vl_requested_.reset();
+  memory_.ask_again();
   adopt_trees(settings);
   summary_.reset();
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
@@ -276,12 +282,11 @@ void MulticastManager::begin_round() {
   if (writer_ || proving_ || way_ || !now_) return;
   for (const Lid mlid : groups_.take_touched()) pending_.insert(mlid);
   if (pending_.empty()) return;
-  pending_.merge(failed_);
-  failed_.clear();
   MftGoals goals;
   while (!pending_.empty() && goals.size() < kMlidsPerRound) {
     const Lid mlid = *pending_.begin();
     pending_.erase(pending_.begin());
+    failed_.erase(mlid);
     auto masks = grow(mlid);
     if (!masks) continue;
     if (masks->empty()) {
@@ -371,8 +376,14 @@ void MulticastManager::hold_back(const MftGoals& goals) {
   if (!vl_requested_) schedule_round();
 }
 
+/// Those who join meanwhile do not put it off.
 void MulticastManager::retry_later(Duration when) {
-  retry_ = Timer(runtime_, runtime_.now() + when, [this] {
+  const TimePoint due = runtime_.now() + when;
+  if (retry_due_ && *retry_due_ <= due) return;
+  retry_due_ = due;
+  retry_ = Timer(runtime_, due, [this] {
+    retry_due_.reset();
+    memory_.ask_again();
     pending_.merge(failed_);
     failed_.clear();
     schedule_round();
@@ -433,6 +444,7 @@ void MulticastManager::try_way() {
 void MulticastManager::withdraw(const std::vector<Lid>& mlids) {
   if (mlids.empty()) return leave_way();
   log::info("multicast.withdrawn", "mlids={}", mlids.size());
+  memory_.ask_again();
   MftGoals goals;
   for (const Lid mlid : mlids) goals[mlid];
   way_->withdrawn.insert(way_->withdrawn.end(), mlids.begin(), mlids.end());
@@ -469,20 +481,28 @@ void MulticastManager::on_written(const MftReport& report) {
   failed_.insert(report.unmet.begin(), report.unmet.end());
   stats_.unmet = failed_.size();
   if (failed_.empty()) {
+    stats_.unmet_why.clear();
     backoff_ = Duration{0};
     retry_.reset();
-  } else {
-    backoff_ = std::clamp(2 * backoff_, kFirstRetry, kLastRetry);
-    const ProgramFault fault = report.faults.empty() ? ProgramFault{} : report.faults.front();
-    log::warn("multicast.unconfirmed",
-              "mlids={} node={} what=\"{}\" retry_in={}s",
-              failed_.size(),
-              fault.node,
-              fault.what,
-              std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
-    retry_later(backoff_);
+    retry_due_.reset();
+  } else if (!report.unmet.empty()) {
+    on_unmet(report);
   }
   schedule_round();
+}
+
+void MulticastManager::on_unmet(const MftReport& report) {
+  const ProgramFault fault = report.faults.empty() ? ProgramFault{} : report.faults.front();
+  if (!report.faults.empty()) stats_.unmet_why = fmt::format("{}: {}", fault.node, fault.what);
+  if (retry_due_) return;  // of an earlier round, with all that failed until then
+  backoff_ = std::clamp(2 * backoff_, kFirstRetry, kLastRetry);
+  log::warn("multicast.unconfirmed",
+            "mlids={} node={} what=\"{}\" retry_in={}s",
+            failed_.size(),
+            fault.node,
+            fault.what,
+            std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
+  retry_later(backoff_);
 }
 
 /// Trees along the directions of unicast routes close no loop with them, whoever joins: one check

@@ -51,6 +51,7 @@ struct MulticastStats {
   std::uint64_t faults = 0;
   std::size_t stranded = 0;   // members of MLIDs that no tree reaches
   std::size_t unmet = 0;      // MLIDs whose entries are not confirmed
+  std::string unmet_why;      // the first switch of the last round that had one, and what it said
   std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
 
   std::uint64_t credit_loops = 0;   // verdicts that there is one, other than the last
@@ -163,6 +164,7 @@ class MulticastManager {
   void leave_way();
   void withdraw(const std::vector<Lid>& mlids);
   void on_written(const MftReport& report);
+  void on_unmet(const MftReport& report);
   [[nodiscard]] std::optional<std::vector<SwitchMask>> grow(Lid mlid);
   [[nodiscard]] bool is_proved_by_ranks() const;
   [[nodiscard]] std::vector<TreesOfSl> with_sls(const MftGoals& trees) const;
@@ -189,7 +191,7 @@ class MulticastManager {
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
-  std::set<Lid> failed_;  // of the last rounds: again when it is time, or with the next change
+  std::set<Lid> failed_;  // of rounds since the last retry: again when it is time
   Duration backoff_{0};
   TimePoint next_round_;  // not before
   bool round_scheduled_ = false;
@@ -214,6 +216,7 @@ class MulticastManager {
   std::optional<Reregistration> reregistration_;  // members who shall ask for the SL again
   Timer round_timer_;
   Timer retry_;
+  std::optional<TimePoint> retry_due_;  // while that runs
   Timer deadlock_timer_;
   Timer writer_ended_;          // the frame of a writer that is about to be destroyed
   Timer reregistration_ended_;  // likewise, of a reregistration

@@ -283,6 +283,9 @@ std::vector<std::string> SubnetManager::alarms() const {
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
     out.push_back("multicast and unicast packets may block each other: " + why);
+  if (const MulticastStats& trees = multicast_.stats(); trees.unmet > 0) {
+    out.push_back(fmt::format("{} MLIDs: entries not confirmed; {}", trees.unmet, trees.unmet_why));
+  }
   if (state_.in_force) {
     for (std::string& each : deferred_work_.print_leftovers(state_.in_force->fabric()))
       out.push_back(std::move(each));

@@ -126,10 +126,11 @@ void MftMemory::send(Guid node, MftModifier at, const MftBlock& block) {
 
 MftMemory::Cell MftMemory::find(Guid node, MftModifier at) const {
   const auto found = switches_.find(node);
-  if (found == switches_.end()) return {};
+  if (found == switches_.end()) return {.held = {}, .may = {}, .unread = true};
   const auto cell = found->second.cells.find(encode_modifier(at));
   if (cell != found->second.cells.end()) return cell->second;
-  return {.held = {}, .may = {}, .sure = found->second.blank};
+  const bool blank = found->second.blank;
+  return {.held = {}, .may = {}, .sure = blank, .unread = !blank};
 }
 
 std::vector<MftWrite> find_unread(const Fabric& fabric,
@@ -138,7 +139,8 @@ std::vector<MftWrite> find_unread(const Fabric& fabric,
   std::vector<MftWrite> unread;
   for (const std::uint16_t block : blocks_of(goals)) {
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
-      if (!memory.find(guid, at).sure) unread.push_back({.sw = sw, .at = at});
+      if (!memory.find(guid, at).sure && !memory.is_refusing(guid))
+        unread.push_back({.sw = sw, .at = at});
     });
   }
   return unread;
@@ -167,6 +169,7 @@ MftStage plan_stage(const Fabric& fabric,
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
       const MftMemory::Cell cell = memory.find(guid, at);
       const MftBlock target = here.target(cell, sw, at.position);
+      if (cell.unread || memory.is_refusing(guid)) return;
       if (!cell.sure || target != cell.held)
         stage.writes.push_back({.sw = sw, .at = at, .masks = target});
     });

@@ -18,9 +18,10 @@ class MftMemory {
  public:
   /// 32 MLIDs, 16 ports.
   struct Cell {
-    MftBlock held{};    // as last confirmed; where nothing ever was: empty
-    MftBlock may{};     // every bit that may be set, those of `held` included
-    bool sure = false;  // `held` is what the switch has
+    MftBlock held{};      // as last confirmed; where nothing ever was: empty
+    MftBlock may{};       // every bit that may be set, those of `held` included
+    bool sure = false;    // `held` is what the switch has
+    bool unread = false;  // nobody ever saw it: what is in it is not known at all
   };
 
   /// Nothing known of the switch holds: it was switched off and on, or looks as if it had been.
@@ -35,6 +36,13 @@ class MftMemory {
 
   /// A Set goes out: until it is confirmed the switch may hold either.
   void send(Guid node, MftModifier at, const MftBlock& block);
+
+  /// The switch did not take a Get or a Set: it is not asked again before ask_again().
+  void note_refused(Guid node) { refusing_.insert(node); }
+
+  void ask_again() { refusing_.clear(); }
+
+  [[nodiscard]] bool is_refusing(Guid node) const { return refusing_.contains(node); }
 
   /// Not sure, with nothing in it, where the switch was never read.
   [[nodiscard]] Cell find(Guid node, MftModifier at) const;
@@ -67,6 +75,7 @@ class MftMemory {
 
   std::map<Guid, Switch> switches_;
   std::set<Guid> forgotten_;  // once
+  std::set<Guid> refusing_;
 };
 
 // The order in which multicast tables go from what switches hold to what they shall hold, so that
@@ -92,8 +101,8 @@ struct MftWrite {
   friend bool operator==(const MftWrite&, const MftWrite&) = default;
 };
 
-/// Blocks that must be read before anything is decided: of goals, and not known. Their masks mean
-/// nothing.
+/// Blocks that must be read before anything is decided: of goals, and not known, but those of
+/// switches that refuse. Their masks mean nothing.
 [[nodiscard]] std::vector<MftWrite> find_unread(const Fabric& fabric,
                                                 const MftMemory& memory,
                                                 const MftGoals& goals);
@@ -110,7 +119,8 @@ struct MftRules {
   bool in_two_steps = false;  // where anything is taken away, it goes first
 };
 
-/// What can be written now. Nothing, where every goal is met.
+/// What can be written now. Nothing, where every goal is met. What was never read is not written,
+/// since its other MLIDs would go, nor are switches that refuse.
 [[nodiscard]] MftStage plan_stage(const Fabric& fabric,
                                   const MftMemory& memory,
                                   const MftGoals& goals,

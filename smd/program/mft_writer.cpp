@@ -91,6 +91,7 @@ void MftWriter::on_answer(const MftWrite& block, Method method, const Result<Smp
   std::string why;
   if (!accepted(reply)) {
     why = describe_failure(reply);
+    memory_.note_refused(guid);
   } else if (!now) {
     why = now.error().context;
   } else {

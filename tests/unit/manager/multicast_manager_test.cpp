@@ -45,7 +45,7 @@ struct Bench {
   void adopt(std::string_view text = kWhole) {
     auto fabric = std::make_shared<Fabric>(fabric_from(text));
     for (PortInfo& info : fabric->port_info) info.mtu_cap = 5;
-    for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 64;
+    for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = fdb_cap;
     IndexVector<NodeIdx, HopPath> path(fabric->node_count());
     path[node(*fabric, "S1")] = kToS1;
     path[node(*fabric, "S2")] =
@@ -91,8 +91,10 @@ struct Bench {
 
   /// What the switch has in its table, one bit a port.
   [[nodiscard]] unsigned mask(unsigned sw, Lid of) const {
-    const auto found = tables.find({sw, 0});
-    return found == tables.end() ? 0u : (*decode_mft_block(found->second))[of.value() - 0xc000u];
+    const unsigned place = of.value() - 0xc000u;
+    const auto found =
+        tables.find({sw, encode_modifier({static_cast<std::uint16_t>(place / 32), 0})});
+    return found == tables.end() ? 0u : (*decode_mft_block(found->second))[place % 32];
   }
 
   bool run_until(const std::function<bool()>& done) {
@@ -125,7 +127,9 @@ struct Bench {
   std::shared_ptr<const ActiveSubnet> now;
   std::vector<Smp> sent;
   std::vector<GroupChange> news;
+  std::uint16_t fdb_cap = 64;
   std::optional<unsigned> silent;                                // switch
+  bool silent_to_gets = false;                                   // alone, where it is silent
   std::map<std::pair<unsigned, std::uint32_t>, SmpData> tables;  // by switch and modifier
   std::unique_ptr<MulticastManager> manager;
 
@@ -136,7 +140,7 @@ struct Bench {
     sent.push_back(smp);
     const unsigned sw = smp.hop_count;
     EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
-    if (silent == sw) return;
+    if (silent == sw && (!silent_to_gets || smp.method == Method::Get)) return;
     runtime.call_at(runtime.now() + Duration{1ms}, [this, smp, sw] {
       SmpData& held = tables[{sw, smp.attribute_modifier}];
       if (smp.method == Method::Set) held = smp.data;
@@ -307,6 +311,69 @@ TEST(MulticastManager, OneSwitchThatDoesNotAnswerKeepsNobodyElseWaiting) {
   bench.join(2, 2);
   ASSERT_TRUE(bench.settle());
   EXPECT_EQ(bench.mask(1, bench.mlid(2)), ports({1, 2}));
+}
+
+TEST(MulticastManager, HoweverManyOfItsMlidsFail) {
+  constexpr unsigned kGroups = 300;  // more than one round takes
+  Bench bench;
+  bench.fdb_cap = 512;
+  bench.adopt();
+  bench.silent = 2;
+  for (unsigned group = 1; group <= kGroups; ++group) {
+    bench.join(1, group);
+    bench.join(2, group);
+    bench.run_for(1ms);
+  }
+  ASSERT_TRUE(bench.settle()) << "what fails waits for its time";
+  EXPECT_EQ(bench.manager->stats().unmet, kGroups) << "of each the other switch is not known";
+  for (unsigned group = 1; group <= kGroups; ++group)
+    ASSERT_EQ(bench.mask(1, bench.mlid(group)), ports({1, 2})) << group;
+  bench.silent.reset();
+  bench.run_for(61s);
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+}
+
+TEST(MulticastManager, WhoJoinsMeanwhileDoesNotPutTheRetryOff) {
+  Bench bench;
+  bench.adopt();
+  bench.silent = 2;
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  const auto asked = [&bench] {
+    return std::ranges::count_if(bench.sent, [](const Smp& smp) { return smp.hop_count == 2; });
+  };
+  const auto first = asked();
+  for (unsigned group = 2; group < 9; ++group) {
+    bench.join(1, group);
+    bench.run_for(100ms);
+  }
+  EXPECT_EQ(asked(), first) << "it is left alone until it is time";
+  bench.silent.reset();
+  for (unsigned group = 9; group < 14; ++group) {
+    bench.join(1, group);
+    bench.run_for(100ms);
+  }
+  EXPECT_GT(asked(), first) << "a second after the first";
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+}
+
+TEST(MulticastManager, ABlockThatCouldNotBeReadIsNotWritten) {
+  Bench bench;
+  MftBlock of_others{};
+  of_others[20] = 0x6;
+  encode_mft_block(of_others, bench.tables[{2, 0}]);
+  bench.adopt();
+  bench.silent = 2;
+  bench.silent_to_gets = true;
+  bench.join(3, 1);
+  bench.join(1, 1);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->stats().unmet, 1u);
+  EXPECT_EQ(bench.mask(2, Lid{0xc014}), 0x6u) << "of a group that hosts may be in";
+  bench.silent.reset();
+  bench.run_for(2s);
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+  EXPECT_NE(bench.mask(2, bench.mlid(1)), 0u);
 }
 
 TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
