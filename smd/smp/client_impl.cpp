@@ -15,8 +15,9 @@ using State = PendingRequest::State;
 // How soon to try again when the port's send queue is full.
 constexpr Duration kBusyPause = std::chrono::milliseconds(1);
 
-// Routes whose silence is known and says nothing about the room on the wire.
-constexpr std::size_t kMaxSilentRoutes = 64;
+// Routes whose silence is known and says nothing about the room on the wire: more than the ports of
+// a subnet, so that a crowd of them is not forgotten while it is asked again.
+constexpr std::size_t kMaxSilentRoutes = 1u << 16;
 
 SmpClientConfig within_limits(SmpClientConfig config, unsigned most_outstanding) {
   config.window_max = std::clamp(
@@ -237,11 +238,11 @@ void SmpClient::Impl::on_silence(std::uint32_t index) {
 /// gone, and must not slow down the rest.
 void SmpClient::Impl::on_loss(const PendingRequest& request) {
   const SmpRoute& route = request.request.route;
-  if (std::ranges::find(silent_routes, route) != silent_routes.end()) return;
+  if (silent_routes.contains(route)) return;
   const unsigned burst = std::max(unsigned{request.burst}, static_cast<unsigned>(on_wire));
   window.on_loss(request.injected, runtime.now(), burst);
-  silent_routes.push_back(route);
-  if (silent_routes.size() > kMaxSilentRoutes) silent_routes.pop_front();
+  if (silent_routes.size() == kMaxSilentRoutes) silent_routes.clear();
+  silent_routes.insert(route);
 }
 
 /// The last retry keeps its distance: what lost the others may pass in the meantime.
@@ -325,7 +326,7 @@ void SmpClient::Impl::on_answer(const Smp& smp) {
   if (smp.status != 0) ++stats.refused;
   const bool in_time = request.state == State::OnWire && match->attempt == request.attempt;
   if (in_time && on_wire >= window.size()) window.on_answer();
-  if (!silent_routes.empty()) std::erase(silent_routes, request.request.route);
+  if (!silent_routes.empty()) silent_routes.erase(request.request.route);
   SmpReply reply{
       .status = smp.status,
       .data = smp.data,

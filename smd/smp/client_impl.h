@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 
 #include "smd/smp/m_keys.h"
 #include "smd/smp/request_table.h"
@@ -77,7 +78,7 @@ struct SmpClient::Impl {
   std::size_t queued = 0;             // requests alive in the two queues
   std::size_t on_wire = 0;
   std::size_t retries_on_wire = 0;
-  std::deque<SmpRoute> silent_routes;
+  std::set<SmpRoute> silent_routes;  // until they answer
 
   Deadlines deadlines;
   std::optional<TimePoint> expiry_at;

@@ -79,6 +79,7 @@ struct SmpRoute {
   static SmpRoute mixed(Lid lid, HopPath path) { return {Kind::Mixed, lid, path}; }
 
   friend bool operator==(const SmpRoute&, const SmpRoute&) = default;
+  friend auto operator<=>(const SmpRoute&, const SmpRoute&) = default;
 };
 
 /// "(1,3)", "lid 7", "lid 7 (2,1)".

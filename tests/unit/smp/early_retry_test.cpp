@@ -103,6 +103,24 @@ TEST_F(EarlyRetry, ASilentNodeGetsNoMoreSmpsAndNoLessPatience) {
   EXPECT_EQ(client_->stats().timeouts, 1u);
 }
 
+TEST_F(EarlyRetry, HoweverManyAreSilentTheyLeaveTheWindowToTheOthersOnceThatIsKnown) {
+  lost_ = [](const Smp& smp, unsigned) { return smp.initial_path[1] == 7; };
+  const auto ask_all = [this] {
+    for (std::uint8_t i = 1; i <= 200; ++i)
+      ask(node_info(SmpRoute::directed({PortNum{7}, PortNum{i}})));
+    run_for(60s);
+  };
+  ask_all();
+  for (int turn = 0; turn < 300; ++turn) {
+    for (int i = 0; i < 100; ++i) ask(node_info(1));
+    run_for(2ms);
+  }
+  const unsigned open = client_->window();
+  ASSERT_GT(open, 16u);
+  ask_all();
+  EXPECT_EQ(client_->window(), open);
+}
+
 TEST_F(EarlyRetry, WhileNothingIsHeardOnlyTheOldestIsAskedAgain) {
   lost_ = [](const Smp&, unsigned) { return true; };
   for (std::uint8_t i = 0; i < 20; ++i) ask(node_info(i));
