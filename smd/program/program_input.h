@@ -16,6 +16,16 @@
 namespace smd {
 
 /// What the daemon knows to be in the fabric; survives from one cycle to the next.
+/// A table block of a port that its agent would not show or take.
+struct RefusedTable {
+  Guid node;
+  PortNum port;
+  AttributeId attribute;
+  std::uint32_t modifier = 0;
+
+  friend auto operator<=>(const RefusedTable&, const RefusedTable&) = default;
+};
+
 struct ProgramState {
   ConfirmedTables tables;
   RandomTables random;
@@ -25,7 +35,8 @@ struct ProgramState {
   ConfirmedSlToVl sl_to_vl;
   KeyMemory keys;
   MftMemory multicast;
-  std::optional<QosPolicy> audited;  // every port was seen to obey it once
+  std::optional<QosPolicy> audited;  // every port was looked at once, and obeyed it but for:
+  std::set<RefusedTable> refused_tables;
 
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
   /// words of its own for that.

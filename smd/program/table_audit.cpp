@@ -58,9 +58,12 @@ void TableAudit::repair(const TableCheck& check, const SmpData& wanted) {
 
 void TableAudit::fault(const TableCheck& check, const std::string& what) {
   const Fabric& fabric = *report_->fabric;
+  const Guid node = fabric.node_guid[fabric.node_of[check.port]];
+  const PortNum port = fabric.number_of(check.port);
+  result_.refused.insert({node, port, check.attribute, check.modifier});
   result_.faults.push_back(
-      {fabric.node_guid[fabric.node_of[check.port]],
-       fabric.number_of(check.port),
+      {node,
+       port,
        fmt::format("{} 0x{:x}: {}",
                    print_attribute_id(static_cast<std::uint16_t>(check.attribute)),
                    check.modifier,
@@ -171,9 +174,7 @@ void QosAudit::look(bool everywhere, std::function<void()> done) {
                 std::move(checks_),
                 [this, everywhere, done = std::move(done)](AuditReport audit) {
                   run_.report.configure += run_.meter.lap();
-                  // A port that failed is looked at again, and with it all others.
-                  if (!audit.faults.empty()) run_.state.audited.reset();
-                  if (audit.faults.empty() && everywhere) run_.state.audited = run_.input.qos;
+                  note_refused(everywhere, std::move(audit.refused));
                   for (ProgramFault& each : audit.faults) {
                     const auto node = run_.fabric().find_node(each.node);
                     if (node) run_.fault(*node, each.port, std::move(each.what));
@@ -182,22 +183,36 @@ void QosAudit::look(bool everywhere, std::function<void()> done) {
                 });
 }
 
+/// What failed is looked at in the next cycle again, and nothing else for its sake.
+void QosAudit::note_refused(bool everywhere, std::set<RefusedTable> refused) {
+  constexpr std::size_t kMostRefused = 1u << 16;
+  ProgramState& state = run_.state;
+  if (everywhere) state.audited = run_.input.qos;
+  state.refused_tables = std::move(refused);  // those of before were due
+  if (state.refused_tables.size() <= kMostRefused) return;
+  state.audited.reset();
+  state.refused_tables.clear();
+}
+
 bool QosAudit::is_due(PortIdx at,
                       AttributeId attribute,
                       std::uint32_t modifier,
                       bool everywhere) const {
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.node_of[at];
+  const bool failed =
+      !everywhere && run_.state.refused_tables.contains(
+                         {fabric.node_guid[node], fabric.number_of(at), attribute, modifier});
   const auto comes_up = [&](PortIdx port) {
     return fabric.port_info[port].state() == PortState::Initialize;
   };
   if (attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
-    return everywhere || comes_up(at);
+    return everywhere || failed || comes_up(at);
   if (run_.input.writes_sl_to_vl()) return false;
   const SlToVlModifier turn = decode_sl_to_vl_modifier(modifier);
   const TurnMemory::Entry* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
   if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;
-  return everywhere || comes_up(at) || comes_up(fabric.port_of(node, turn.in));
+  return everywhere || failed || comes_up(at) || comes_up(fabric.port_of(node, turn.in));
 }
 
 }  // namespace smd

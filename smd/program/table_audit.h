@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "smd/discovery/sweep_report.h"
@@ -19,6 +20,7 @@ struct AuditReport {
   std::uint64_t looked_at = 0;
   std::uint64_t repaired = 0;
   std::vector<ProgramFault> faults;
+  std::set<RefusedTable> refused;
 };
 
 class TableAudit {
@@ -47,8 +49,8 @@ class TableAudit {
 };
 
 // Looks at SL-to-VL entries and VL arbitration where the site configured them: everywhere once,
-// then at ports that come up. Entries of blocked turns stay blocked; entries of switches that
-// routes need are not looked at here.
+// then at ports that come up and at what failed. Entries of blocked turns stay blocked; entries of
+// switches that routes need are not looked at here.
 //
 // Where the switch offers OptimizedSLtoVLMappingProgramming and the site wants it, the entries of
 // all inputs to an output are not read: one Set writes them (IBA 14.2.5.8), or the whole switch
@@ -78,6 +80,7 @@ class QosAudit {
   void take_row_sets();
   void take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows);
   void look(bool everywhere, std::function<void()> done);
+  void note_refused(bool everywhere, std::set<RefusedTable> refused);
 
   ProgramRun& run_;
   SmpBatch& batch_;

@@ -74,5 +74,26 @@ TEST_F(Audit, ThatFailedSomewhereLooksAgain) {
   EXPECT_EQ(last.fault_count, 0u);
 }
 
+TEST_F(Audit, OfOneThatFailsLooksAtThatOneAgainAlone) {
+  // Of the second switch of the path the row from port 1 to port 2.
+  const auto is_it = [](const Smp& smp) {
+    return smp.attribute_id == kRows && smp.hop_count == 1 && smp.attribute_modifier == 0x0102;
+  };
+  lab.tap.on_receive = [&](Smp& smp) {
+    if (is_it(smp)) smp.status = 0x1c;
+    return true;
+  };
+  EXPECT_GT(rows_read(), 50u);
+  EXPECT_EQ(last.fault_count, 1u);
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    EXPECT_EQ(rows_read(), 1u);
+    EXPECT_EQ(last.fault_count, 1u);
+  }
+  lab.tap.on_receive = nullptr;
+  EXPECT_EQ(rows_read(), 1u);
+  EXPECT_EQ(last.fault_count, 0u);
+  EXPECT_EQ(rows_read(), 0u);
+}
+
 }  // namespace qos_audit_test
 }  // namespace smd::test
