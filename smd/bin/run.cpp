@@ -27,6 +27,8 @@ int run(const Config& config,
         std::function<void(Config&)> override_config) {
   // Until there is somebody to obey them; logrotate may not wait for that.
   for (const int order : {SIGUSR1, SIGHUP}) std::signal(order, SIG_IGN);
+  // Who reads the log may go; the subnet stays.
+  std::signal(SIGPIPE, SIG_IGN);
   auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
   Daemon::OpenTransport open = open_umad;

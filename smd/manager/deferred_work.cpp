@@ -274,8 +274,10 @@ void MKeyLeaseRefresher::stop() {
   in_force_.reset();
 }
 
+/// A round that takes longer than the pause ends all the same, else its last ports were never
+/// asked.
 void MKeyLeaseRefresher::ask_all() {
-  timer_ = Timer(runtime_, runtime_.now() + pause_, [this] { ask_all(); });
+  const TimePoint next = runtime_.now() + pause_;
   round_.emplace(client_);
   round_->start(
       [this, now = in_force_, at = std::uint32_t{0}]() mutable {
@@ -293,7 +295,9 @@ void MKeyLeaseRefresher::ask_all() {
         }
         return false;
       },
-      [] {});
+      [this, next] {
+        timer_ = Timer(runtime_, std::max(next, runtime_.now()), [this] { ask_all(); });
+      });
 }
 
 }  // namespace smd

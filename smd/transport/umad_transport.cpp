@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <initializer_list>
 #include <mutex>
@@ -74,6 +75,13 @@ void ask_for_short_slices() {
   if (attributes.policy != SCHED_OTHER) return;  // whoever started us has chosen
   attributes.runtime = kShortSliceNs;
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+/// They are for the loop, and libibumad takes an interrupted wait for a fault of the device.
+void block_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
 /// Bytes of the MAD that mean something. Of a table that fits one segment it is less than the
@@ -367,6 +375,7 @@ void UmadTransport::receive_loop(const UmadDevice& device,
                                  const UmadPort& port,
                                  const std::stop_token& stop) {
   ask_for_short_slices();
+  block_signals();
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
   batch.reserve(kBatch);
@@ -380,7 +389,10 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       if (!device.simulated || unanswered_ <= 0 || now >= *give_up) return;
     }
     int length = kMadSize;
+    errno = 0;
     const int agent = umad_recv(device.fd, buffer.raw(), &length, batch.empty() ? patience : 0);
+    // -EIO stands for whatever poll() said.
+    const bool interrupted = agent == -EINTR || (agent == -EIO && errno == EINTR);
     if (agent >= 0) {
       errors = 0;
       if (umad_status(buffer.raw()) != 0 || length < static_cast<int>(kMadSize)) continue;
@@ -397,7 +409,7 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       continue;
     }
     if (!batch.empty()) hand_over(batch);
-    if (agent == -ETIMEDOUT || agent == -EAGAIN || agent == -EINTR) {
+    if (agent == -ETIMEDOUT || agent == -EAGAIN || interrupted) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
       return report_loss(port, -agent);
