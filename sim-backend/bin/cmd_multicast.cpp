@@ -206,9 +206,12 @@ void add_multicast_commands(Command& program, int& exit_code) {
   Command multicast = program.command("multicast", "How an algorithm visits destinations");
   multicast.option("FABRIC", line->fabric, "Generator NAME:key=value,… or a file");
   multicast.option("--algorithm", line->algorithm, "Its name");
-  multicast.option("--source", line->source, "Switch that sends");
-  multicast.option("--to", line->to, "Switches, with commas between them");
-  multicast.option("--random", line->random, "Means over so many random sets instead");
+  const CommandOption source = multicast.option("--source", line->source, "Switch that sends");
+  const CommandOption to = multicast.option("--to", line->to, "Switches, with commas between them");
+  multicast
+      .option("--random", line->random, "Means over so many sets instead, of random senders too")
+      .excludes(source)
+      .excludes(to);
   multicast.option("--size", line->size, "Destinations of a random set").range(1u, 100000u);
   multicast.option("--seed", line->seed, "Of random sets").show_default();
   multicast.flag("--json", line->json, "One JSON object");

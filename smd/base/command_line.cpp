@@ -1,9 +1,32 @@
 #include "smd/base/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 namespace smd {
+namespace {
+
+/// CLI11 takes -1 for the largest number, and what is too large for 64 bits too.
+CLI::Option* refuse_what_does_not_fit(CLI::Option* option) {
+  return option->check(
+      [](const std::string& text) -> std::string {
+        errno = 0;
+        static_cast<void>(std::strtoull(text.c_str(), nullptr, 0));
+        const bool fits = text.find('-') == std::string::npos && errno != ERANGE;
+        return fits ? "" : "Value " + text + " is no whole number from 0 to 18446744073709551615";
+      },
+      "");
+}
+
+template <class T>
+constexpr bool kIsUnsigned = std::is_unsigned_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+constexpr bool kIsUnsigned<std::vector<T>> = kIsUnsigned<T>;
+
+}  // namespace
 
 CommandOption& CommandOption::required(bool is) {
   option_->required(is);
@@ -81,7 +104,9 @@ void Command::let_options_follow_commands() { app_->fallthrough(); }
 
 template <class T>
 CommandOption Command::option(const std::string& names, T& target, const std::string& help) {
-  return CommandOption(app_->add_option(names, target, help));
+  CLI::Option* option = app_->add_option(names, target, help);
+  if constexpr (kIsUnsigned<T>) refuse_what_does_not_fit(option);
+  return CommandOption(option);
 }
 
 template CommandOption Command::option(const std::string&, std::string&, const std::string&);
@@ -117,8 +142,8 @@ CommandOption Command::texts(const std::string& names,
 CommandOption Command::number(const std::string& names,
                               std::function<void(std::uint64_t)> take,
                               const std::string& help) {
-  return CommandOption(app_->add_option_function<std::uint64_t>(
-      names, [take = std::move(take)](const std::uint64_t& value) { take(value); }, help));
+  return CommandOption(refuse_what_does_not_fit(app_->add_option_function<std::uint64_t>(
+      names, [take = std::move(take)](const std::uint64_t& value) { take(value); }, help)));
 }
 
 void Command::flag(const std::string& names, bool& target, const std::string& help) {

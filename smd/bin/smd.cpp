@@ -41,10 +41,7 @@ struct Options {
 using Load = Parsed<Config>(const std::string&, ConfigLines*);
 
 /// The file that was named, or the default one when it exists, as `load` reads it.
-Parsed<Config> read_config(std::string& path,
-                           bool use_default,
-                           Load* load,
-                           ConfigLines* lines = nullptr) {
+Parsed<Config> read_config(std::string& path, bool use_default, Load* load, ConfigLines* lines) {
   std::error_code error;
   if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
     path = kDefaultConfig;
@@ -60,16 +57,18 @@ std::vector<std::string> split_names(std::string_view list) {
   return names;
 }
 
-/// What the command line says on top of the file.
-Parsed<Config> apply(Config config, const Options& options) {
+/// What the command line says on top of the file, whose options stand at `lines`.
+Parsed<Config> apply(Config config, const Options& options, const ConfigLines& lines) {
   if (!options.engine.empty()) config.sm.engine = split_names(options.engine);
   for (const std::string& engine : config.sm.engine) {
     if (find_engine(engine) != nullptr) continue;
     std::string names;
     for (std::string_view name : engine_names())
       names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
-    return fault(options.engine.empty() ? options.config : "--engine",
-                 0,
+    const auto at = lines.find("sm.engine");
+    const bool in_file = options.engine.empty();
+    return fault(in_file ? options.config : "--engine",
+                 in_file && at != lines.end() ? at->second : 0,
                  fmt::format("no engine is called '{}'; one of {}", engine, names));
   }
   if (!options.mode.empty()) {
@@ -151,7 +150,8 @@ std::string ident_of(const std::string& instance) { return "smd@" + instance; }
 int do_run(Options& options) {
   if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
   const bool has_own = take_own_file(options);
-  auto config = read_config(options.config, true, load_options);
+  ConfigLines lines;
+  auto config = read_config(options.config, true, load_options, &lines);
   if (!config) return print_faults(config.error());
   const auto override_config = [options, has_own](Config& target) {
     if (!options.run.port_guid.empty())
@@ -171,7 +171,7 @@ int do_run(Options& options) {
     if (!options.mode.empty()) target.sm.mode = options.mode;
     if (const std::string level = asked_level(options); !level.empty()) target.log.level = level;
   };
-  auto applied = apply(*config, options);
+  auto applied = apply(*config, options, lines);
   if (!applied) return print_faults(applied.error());
   override_config(*applied);
   if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
@@ -188,9 +188,10 @@ int do_run(Options& options) {
 }
 
 int do_dry_run(Options& options) {
-  auto config = read_config(options.config, false, load_config);
+  ConfigLines lines;
+  auto config = read_config(options.config, false, load_config, &lines);
   if (!config) return print_faults(config.error());
-  auto applied = apply(*config, options);
+  auto applied = apply(*config, options, lines);
   if (!applied) return print_faults(applied.error());
   set_log_level(options, log::Level::Error);
   return dry_run(*applied, options.dry_run);
@@ -219,7 +220,7 @@ int do_check_config(Options& options) {
   ConfigLines lines;
   auto config = read_config(options.config, true, load_config, &lines);
   if (!config) return print_faults(config.error());
-  auto applied = apply(*config, options);
+  auto applied = apply(*config, options, lines);
   if (!applied) return print_faults(applied.error());
   if (!options.fabric.empty()) {
     if (const Faults misfits = find_misfits(*applied, options); !misfits.empty())
@@ -245,7 +246,7 @@ int do_check_config(Options& options) {
 }
 
 int do_state(Options& options, bool is_export) {
-  auto config = read_config(options.config, true, load_config);
+  auto config = read_config(options.config, true, load_config, nullptr);
   if (!config) return print_faults(config.error());
   return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
 }
@@ -350,7 +351,9 @@ int run_command_line(int argc, char** argv) {
   Command check = line.command("check-config", "Read a configuration and report every fault");
   check.option("-c,--config", options.config, "Configuration file");
   check.option(
-      "--fabric", options.fabric, "File or generator: also what this fabric does not allow");
+      "--fabric",
+      options.fabric,
+      "File or generator: also whether [congestion] suits it; dry-run -c FILE tries the rest");
   check.option("--instance",
                options.run.instance,
                "As smd run with it: the instance's file, its state directory, socket, ports, log");

@@ -29,7 +29,11 @@ inline constexpr std::size_t kMaxTextFaults = 20;
 
 class TextLines {
  public:
-  TextLines(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {}
+  /// A byte order mark before the first line is none of its characters.
+  TextLines(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (rest_.starts_with(kMark)) rest_.remove_prefix(kMark.size());
+  }
 
   /// False after the last line.
   bool next() {

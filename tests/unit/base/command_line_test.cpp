@@ -85,9 +85,13 @@ TEST(CommandLine, AFaultNamesItsOptionAndEndsWithTwo) {
   int port = 0;
   std::string kind;
   std::string file;
+  std::uint64_t seed = 0;
   const auto outcome_of = [&](std::vector<const char*> words) {
     CommandLine line{"about"};
     line.option("--port", port).range(0, 254);
+    line.option("--seed", seed);
+    line.number(
+        "--count", [](std::uint64_t) {}, "");
     line.option("--kind", kind).one_of({"umad", "sim"});
     line.option("FILE", file).check([](const std::string& text) {
       return text == "bad" ? "'bad' is no file" : "";
@@ -98,6 +102,9 @@ TEST(CommandLine, AFaultNamesItsOptionAndEndsWithTwo) {
        std::vector<std::pair<std::vector<const char*>, std::string>>{
            {{"--port", "255"}, "--port"},
            {{"--port", "x"}, "--port"},
+           {{"--seed", "-1"}, "--seed: Value -1 is no whole number from 0"},
+           {{"--seed=18446744073709551616"}, "--seed: Value 18446744073709551616 is no whole"},
+           {{"--count=-2"}, "--count: Value -2 is no whole number from 0"},
            {{"--kind", "else"}, "--kind"},
            {{"bad"}, "'bad' is no file"},
            {{"--no-such-option"}, "--no-such-option"},

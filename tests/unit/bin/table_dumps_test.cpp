@@ -51,6 +51,12 @@ TEST(LftDump, ReadsWhatDumpFtsPrints) {
   EXPECT_EQ(dump->owners[4].port_guid, Guid{0x0001000000000003}) << "not what the name says";
 }
 
+TEST(LftDump, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  const auto dump = parse_lft_dump("\xEF\xBB\xBF" + std::string(kDumpFts), "lft");
+  ASSERT_TRUE(dump) << print_fault(dump.error().front());
+  EXPECT_THAT(dump->switches, SizeIs(2));
+}
+
 TEST(LftDump, ReadsWhatOpensmWrites) {
   const auto dump = parse_lft_dump(
       "Unicast lids [0-3] of switch Lid 2 guid 0x0002000000000000 ('sw-0'):\n"
