@@ -1,10 +1,12 @@
 // A change while the subnet is up: noticed, discovered, routed around; LIDs stay where they are.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
+#include "tests/support/cables.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -359,6 +361,69 @@ TEST(ChangeOfATree, ShortestRoutesStandWhateverIsLost) {
   EXPECT_EQ(find_broken_route(subnet), "");
   EXPECT_EQ(sim::find_cycle(subnet.fabric), "");
 }
+
+/// A Hamming graph, and a switch that is missing from it when it comes up.
+class ChangeOfAHammingGraph : public testing::TestWithParam<std::pair<const char*, const char*>> {
+ protected:
+  static SimulatedSubnetOptions options() {
+    SimulatedSubnetOptions out;
+    out.settings.engine = "hamming";
+    out.settings.engine_fallback = false;
+    return out;
+  }
+
+  ChangeOfAHammingGraph() : subnet(spec_of(GetParam().first), options()) {
+    if (const std::string missing = GetParam().second; !missing.empty())
+      subnet.fabric.set_node(subnet.node(missing), false);
+  }
+
+  /// SMPs of all cycles until it has been taken in.
+  template <class Happens>
+  std::uint64_t count_smps(Happens&& happens) {
+    const std::size_t before = subnet.reports.size();
+    happens();
+    EXPECT_TRUE(subnet.settle());
+    EXPECT_TRUE(subnet.settle_up());
+    std::uint64_t smps = 0;
+    for (std::size_t i = before; i < subnet.reports.size(); ++i) {
+      const smd::CycleReport& cycle = subnet.reports[i];
+      smps += cycle.smps();
+      EXPECT_EQ(cycle.engine, "hamming");
+      EXPECT_TRUE(cycle.transition.kind == TransitionKind::Nothing || cycle.transition.certified);
+    }
+    EXPECT_EQ(find_broken_route(subnet), "");
+    EXPECT_TRUE(subnet.manager.in_force()->rows->empty());
+    return smps;
+  }
+
+  SimulatedSubnet subnet;
+};
+
+// Ways round the loss need no VL of their own, and so no SL-to-VL rows, of which every switch has
+// the square of its cables: 1,024 and 1,728 altogether, and each is read and written.
+TEST_P(ChangeOfAHammingGraph, CostsWhatItTouches) {
+  ASSERT_TRUE(subnet.bring_up());
+  const std::vector<Cable> cables = cables_between_switches(subnet.fabric.spec());
+  for (std::size_t i = 0; i < cables.size(); i += 7) {
+    const auto& [node, port] = cables[i];
+    SCOPED_TRACE(fmt::format("{}:{}", subnet.fabric.spec().nodes[node].description, port));
+    if (!subnet.fabric.link_up(node, port)) continue;  // to the missing switch
+    EXPECT_LE(count_smps([&] { subnet.fabric.set_link(node, port, false); }), 60u);
+    EXPECT_LE(count_smps([&] { subnet.fabric.set_link(node, port, true); }), 60u);
+  }
+}
+
+TEST_P(ChangeOfAHammingGraph, LosesASwitchAndGetsItBack) {
+  ASSERT_TRUE(subnet.bring_up());
+  const std::uint32_t lost = subnet.node(GetParam().second[0] == 0 ? "sw-2-1" : "sw-1-1-1");
+  EXPECT_LE(count_smps([&] { subnet.fabric.set_node(lost, false); }), 150u);
+  EXPECT_LE(count_smps([&] { subnet.fabric.set_node(lost, true); }), 250u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes,
+                         ChangeOfAHammingGraph,
+                         testing::Values(std::pair{"hamming:dims=4.4,hosts=2", ""},
+                                         std::pair{"hamming:dims=3.3.3,hosts=2", "sw-0-2-1"}));
 
 }  // namespace
 }  // namespace smd::test

@@ -18,7 +18,9 @@ constexpr double kEndurable = 0.005;
 SimulatedSubnetOptions watched(std::uint64_t seed, const char* engine = "updn") {
   SimulatedSubnetOptions options{.seed = seed};
   options.settings.engine = engine;
-  if (std::string_view{engine} == "nue") options.settings.ports.max_operational_vls = 1;  // one VL
+  const std::string_view name = engine;
+  if (name == "nue" || name == "hamming" || name == "dor")
+    options.settings.ports.max_operational_vls = 1;  // one VL
   options.settings.sweep_interval = std::chrono::seconds(10);
   return options;
 }
@@ -76,6 +78,21 @@ INSTANTIATE_TEST_SUITE_P(
                                      "irregular:switches=12,ports=8,links=4,hosts=2,seed=3"),
                      testing::Range(std::uint64_t{1}, std::uint64_t{7}),
                      testing::Values(kEndurable, 0.05)));
+
+// Ways round what is lost go with all other paths; where they cannot, updn takes over.
+INSTANTIATE_TEST_SUITE_P(WaysRoundOnOneVl,
+                         LossyChange,
+                         testing::Combine(testing::Values("hamming"),
+                                          testing::Values("hamming:dims=3.4,hosts=1",
+                                                          "hamming:dims=3.3.3,hosts=1"),
+                                          testing::Range(std::uint64_t{1}, std::uint64_t{7}),
+                                          testing::Values(kEndurable, 0.05)));
+INSTANTIATE_TEST_SUITE_P(WaysRoundOnAMesh,
+                         LossyChange,
+                         testing::Combine(testing::Values("dor"),
+                                          testing::Values("torus:dims=5.4,mesh=1"),
+                                          testing::Range(std::uint64_t{1}, std::uint64_t{7}),
+                                          testing::Values(kEndurable, 0.05)));
 
 INSTANTIATE_TEST_SUITE_P(
     Trees,

@@ -14,13 +14,74 @@ namespace {
 
 using RankPair = std::pair<std::uint32_t, std::uint32_t>;  // first < second
 
+/// Channels between neighbours. One stands for all cables of a side of a link: together they can
+/// only show cycles too many.
+class SideChannels {
+ public:
+  SideChannels(const Fabric& fabric, const NeighbourGraph& graph)
+      : graph_(graph), all_(fabric), dependencies_(all_) {
+    for (std::uint32_t s = 0; s < graph.switches(); ++s) {
+      const SwitchIdx sw{s};
+      for (std::uint32_t side = graph.first(sw); side < graph.first(sw) + graph.around(sw).size();
+           ++side) {
+        Channel at = all_.first_edge(sw);
+        while (all_.edge(at).port != graph.ports(side).front()) ++at;
+        channel_.push_back(at);
+      }
+    }
+  }
+
+  [[nodiscard]] const Dependencies& dependencies() const { return dependencies_; }
+
+  [[nodiscard]] Channel at(SwitchIdx sw, std::uint8_t hop) const {
+    return channel_[graph_.first(sw) + hop];
+  }
+
+  /// From sw by `hop`, and from there by `on`.
+  [[nodiscard]] Dependency between(SwitchIdx sw, std::uint8_t hop, std::uint8_t on) const {
+    return dependencies_.between(at(sw, hop), at(graph_.around(sw)[hop].to, on));
+  }
+
+ private:
+  const NeighbourGraph& graph_;
+  SwitchGraph all_;
+  Dependencies dependencies_;
+  std::vector<Channel> channel_;  // by side
+};
+
+/// Of all paths that `hops` has, whole or not.
+AcyclicGraph collect_dependencies(const NeighbourGraph& graph,
+                                  const Columns& columns,
+                                  const HopTable& hops,
+                                  const SideChannels& channels) {
+  AcyclicGraph all{channels.dependencies()};
+  for (const SwitchIdx sw : graph.by_guid()) {
+    const auto row = hops.row(sw);
+    for (std::uint32_t column = 0; column < columns.count; ++column) {
+      if (row[column] >= kHere) continue;
+      const std::uint8_t on = hops.row(graph.around(sw)[row[column]].to)[column];
+      if (on < kHere) all.set(channels.between(sw, row[column], on));
+    }
+  }
+  return all;
+}
+
 class Search {
  public:
-  Search(const Fabric& fabric, const NeighbourGraph& graph, const Columns& columns, HopTable& hops)
+  /// With `regular`, the dependencies of the closed form: only hops that close no cycle with them
+  /// and with each other, shorter paths first.
+  Search(const Fabric& fabric,
+         const NeighbourGraph& graph,
+         const Columns& columns,
+         HopTable& hops,
+         const SideChannels& channels,
+         AcyclicGraph* regular)
       : fabric_(fabric),
         graph_(graph),
         columns_(columns),
         hops_(hops),
+        channels_(channels),
+        regular_(regular),
         state_(graph.switches()),
         length_(graph.switches()) {}
 
@@ -94,73 +155,74 @@ class Search {
     });
   }
 
-  // Place of the neighbour with the shortest path; kNoHop when none has one.
-  std::uint8_t find_good(SwitchIdx sw) const {
-    std::uint8_t best = kNoHop;
+  // Hops to neighbours that arrive, those with the shortest paths first.
+  const std::vector<std::uint8_t>& list_good(SwitchIdx sw) {
+    good_.clear();
     const auto around = graph_.around(sw);
     for (std::size_t i = 0; i < around.size(); ++i) {
-      if (state_[around[i].to] != State::Good) continue;
-      if (best == kNoHop || length_[around[i].to] < length_[around[best].to])
-        best = static_cast<std::uint8_t>(i);
+      if (state_[around[i].to] == State::Good) good_.push_back(static_cast<std::uint8_t>(i));
     }
-    return best;
+    std::ranges::stable_sort(
+        good_, {}, [&](std::uint8_t hop) { return length_[graph_.around(sw)[hop].to]; });
+    return good_;
+  }
+
+  // With what comes to the switch on its way to this column, and how it goes on.
+  bool stays_acyclic(SwitchIdx sw, std::uint8_t hop) {
+    if (regular_ == nullptr) return true;
+    wanted_.clear();
+    const std::uint8_t on = hops_.row(graph_.around(sw)[hop].to)[column_];
+    if (on < kHere) wanted_.push_back(channels_.between(sw, hop, on));
+    for (const Neighbour& before : graph_.around(sw)) {
+      const std::uint8_t in = hops_.row(before.to)[column_];
+      if (in < kHere && graph_.around(before.to)[in].to == sw)
+        wanted_.push_back(channels_.between(before.to, in, hop));
+    }
+    std::uint64_t budget = std::numeric_limits<std::uint64_t>::max();
+    return regular_->add_all(wanted_, budget);
   }
 
   // Only where the closed form ends, as long as that helps: everybody before keeps their entries.
   bool repair() {
     bool repaired = false;
     for (const SwitchIdx sw : bad_) {
-      if (hops_.row(sw)[column_] != kNoHop) continue;
-      if (const std::uint8_t hop = find_good(sw); hop != kNoHop) {
-        hops_.row(sw)[column_] = hop;
-        repaired = true;
-      }
+      if (hops_.row(sw)[column_] == kNoHop) repaired = hand_over(sw) || repaired;
     }
     if (repaired) return true;
-    SwitchIdx best = kNone<SwitchIdx>;
-    std::uint8_t first_hop = kNoHop;
+    std::vector<std::pair<std::uint32_t, SwitchIdx>> others;  // by the path that there is
     for (const SwitchIdx sw : bad_) {
-      const std::uint8_t hop = find_good(sw);
-      if (hop == kNoHop) continue;
-      if (best != kNone<SwitchIdx> &&
-          length_[graph_.around(sw)[hop].to] >= length_[graph_.around(best)[first_hop].to])
-        continue;
-      best = sw;
-      first_hop = hop;
+      const std::vector<std::uint8_t>& good = list_good(sw);
+      if (!good.empty()) others.emplace_back(length_[graph_.around(sw)[good.front()].to], sw);
     }
-    if (best == kNone<SwitchIdx>) return false;
-    hops_.row(best)[column_] = first_hop;
-    return true;
+    std::ranges::stable_sort(others, {}, &std::pair<std::uint32_t, SwitchIdx>::first);
+    return std::ranges::any_of(others, [&](const auto& each) { return hand_over(each.second); });
+  }
+
+  bool hand_over(SwitchIdx sw) {
+    for (const std::uint8_t hop : list_good(sw)) {
+      if (!stays_acyclic(sw, hop)) continue;
+      hops_.row(sw)[column_] = hop;
+      return true;
+    }
+    return false;
   }
 
   const Fabric& fabric_;
   const NeighbourGraph& graph_;
   const Columns& columns_;
   HopTable& hops_;
+  const SideChannels& channels_;
+  AcyclicGraph* regular_;
   std::uint32_t column_ = 0;
   IndexVector<SwitchIdx, State> state_;
   IndexVector<SwitchIdx, std::uint32_t> length_;
   std::vector<SwitchIdx> path_, bad_;
   std::vector<RankPair> pairs_;
+  std::vector<std::uint8_t> good_;
+  std::vector<Dependency> wanted_;
 };
 
 using Path = std::vector<Channel>;
-
-/// Channel that stands for all cables of a side of a link: together they can only show cycles too
-/// many.
-std::vector<Channel> list_channels(const NeighbourGraph& graph, const SwitchGraph& all) {
-  std::vector<Channel> channel;
-  for (std::uint32_t s = 0; s < graph.switches(); ++s) {
-    const SwitchIdx sw{s};
-    for (std::uint32_t side = graph.first(sw); side < graph.first(sw) + graph.around(sw).size();
-         ++side) {
-      Channel at = all.first_edge(sw);
-      while (all.edge(at).port != graph.ports(side).front()) ++at;
-      channel.push_back(at);
-    }
-  }
-  return channel;
-}
 
 void list_dependencies(const Dependencies& dependencies,
                        std::span<const Path> paths,
@@ -263,16 +325,24 @@ PathSls write_sls(const LidMap& lids,
 Result<Detours> find_detours(const Fabric& fabric,
                              const NeighbourGraph& graph,
                              const Columns& columns,
-                             unsigned most_vls,
+                             DetourVls allowed,
                              HopTable& hops) {
-  Search search{fabric, graph, columns, hops};
+  Detours detours;
+  if (is_whole(graph, hops)) return detours;
+  const SideChannels channels{fabric, graph};
+  if (allowed.may_stay) {
+    AcyclicGraph regular = collect_dependencies(graph, columns, hops, channels);
+    HopTable filled = hops;
+    Search search{fabric, graph, columns, filled, channels, &regular};
+    if (regular.sort() && !search.run()) {
+      hops = std::move(filled);
+      detours.among_regular = search.pairs().size();
+      return detours;
+    }
+  }
+  Search search{fabric, graph, columns, hops, channels, nullptr};
   if (auto why = search.run()) return tl::unexpected<Error>(std::move(*why));
 
-  Detours detours;
-  if (search.pairs().empty()) return detours;
-  const SwitchGraph all{fabric};
-  const std::vector<Channel> channel = list_channels(graph, all);
-  const Dependencies dependencies{all};
   std::vector<AcyclicGraph> vls;
   std::vector<Path> paths;
   std::vector<Dependency> wanted;
@@ -283,7 +353,7 @@ Result<Detours> find_detours(const Fabric& fabric,
       Path path;
       for (SwitchIdx sw = from; sw != to;) {
         const std::uint8_t hop = hops.row(sw)[column];
-        path.push_back(channel[graph.first(sw) + hop]);
+        path.push_back(channels.at(sw, hop));
         sw = graph.around(sw)[hop].to;
       }
       paths.push_back(std::move(path));
@@ -294,20 +364,20 @@ Result<Detours> find_detours(const Fabric& fabric,
     paths.clear();
     follow(a, b);
     follow(b, a);
-    list_dependencies(dependencies, paths, wanted);
+    list_dependencies(channels.dependencies(), paths, wanted);
     std::size_t vl = 0;
-    for (; vl < most_vls; ++vl) {
-      if (vl == vls.size()) vls.emplace_back(dependencies);
+    for (; vl < allowed.further; ++vl) {
+      if (vl == vls.size()) vls.emplace_back(channels.dependencies());
       if (vls[vl].add_all(wanted, budget)) break;
     }
-    if (vl == most_vls) {
+    if (vl == allowed.further) {
       return fail(Errc::Unsupported,
                   fmt::format("the way around what is missing between {} and {} needs more than "
                               "{} lane{} beyond those of the regular routes",
                               print_switch(fabric, a),
                               print_switch(fabric, b),
-                              most_vls,
-                              most_vls == 1 ? "" : "s"));
+                              allowed.further,
+                              allowed.further == 1 ? "" : "s"));
     }
     detours.pairs.push_back({a, b, static_cast<std::uint8_t>(vl)});
   }

@@ -87,32 +87,43 @@ struct ColumnTarget {
                                 const Columns& columns,
                                 const HopTable& sls);
 
-// Paths where a closed form has none, because a link or a switch is missing: around the hole, on
-// VLs of their own.
+// Paths where a closed form has none, because a link or a switch is missing: around the hole.
 //
-// A switch without a next hop hands over to a neighbour whose own path arrives. Every pair of
-// switches whose path, either way, meets such a switch gets a VL beyond those of the closed form,
-// on which the paths of the pairs that share it have no cyclic dependencies: that is tried pair by
-// pair. What the closed form carries on its own VLs is left as its deadlock argument wants it.
+// A switch without a next hop hands over to a neighbour whose own path arrives. Where the closed
+// form takes one VL, it is one that closes no cycle with the dependencies of the closed form and of
+// the detours before, if every such switch finds one; then no path needs another VL. As everybody
+// else keeps their entries, routes without the hole take no turn that those are not checked with.
+//
+// Else every pair of switches whose path, either way, meets such a switch gets a VL beyond those of
+// the closed form, on which the paths of the pairs that share it have no cyclic dependencies: that
+// is tried pair by pair. What the closed form carries on its own VLs is left as its deadlock
+// argument wants it.
 
 struct Detour {
   SwitchIdx a, b;   // both ways
-  std::uint8_t vl;  // from 0
+  std::uint8_t vl;  // from 0, beyond those of the closed form
 };
 
 struct Detours {
-  std::vector<Detour> pairs;
+  std::vector<Detour> pairs;  // that need further VLs
   unsigned vls = 0;
+  std::size_t among_regular = 0;  // pairs of switches whose detours are on that of the closed form
+};
+
+struct DetourVls {
+  unsigned further = 0;  // that there may be, beyond those of the closed form
+  /// The closed form has one VL, on which its dependencies have no cycle.
+  bool may_stay = false;
 };
 
 /// Fills what is missing in `hops`.
 /// Requires: other columns lack nothing, or follow the variants; hops that are there never lead
 /// round in a circle; all switches are connected. Ensures: every switch reaches every column. Fails
-/// when `most_vls` are not enough.
+/// when `allowed` are not enough.
 [[nodiscard]] Result<Detours> find_detours(const Fabric& fabric,
                                            const NeighbourGraph& graph,
                                            const Columns& columns,
-                                           unsigned most_vls,
+                                           DetourVls allowed,
                                            HopTable& hops);
 
 }  // namespace smd

@@ -83,7 +83,12 @@ Result<RoutingTables> finish_tables(const Fabric& fabric,
                             allowed));
   }
   const unsigned spare = std::min(allowed - routes.regular_vls, kSls - routes.regular_sls);
-  const Result<Detours> detours = find_detours(fabric, graph, routes.columns, spare, routes.hops);
+  const Result<Detours> detours =
+      find_detours(fabric,
+                   graph,
+                   routes.columns,
+                   {.further = spare, .may_stay = routes.regular_vls == 1},
+                   routes.hops);
   if (!detours) {
     return fail(detours.error().code, fmt::format("{}: {}", routes.shape, detours.error().context));
   }
@@ -123,6 +128,11 @@ Result<RoutingTables> finish_tables(const Fabric& fabric,
   if (routes.sls) tables.path_sls = write_sls(lids, graph, targets, routes.columns, *routes.sls);
   if (tables.vls > 1) tables.sl_to_vl = write_vls(fabric, graph, routes, detours->vls);
   tables.notes.push_back(routes.shape);
+  if (detours->among_regular != 0) {
+    tables.notes.push_back(fmt::format(
+        "{} pairs of switches take ways round what is missing, on the data VL of all others",
+        detours->among_regular));
+  }
   if (!detours->pairs.empty()) {
     tables.notes.push_back(
         fmt::format("{} pairs of switches take ways round what is missing, on "

@@ -159,6 +159,23 @@ TEST(Dor, ALostCableOfATorusTakesNoFurtherLane) {
   expect_sound(f, lids, *tables);
 }
 
+// A second VL would cost every switch its SL-to-VL rows.
+TEST(Dor, ALostCableOfAMeshTakesNoFurtherVl) {
+  for (const char* call : {"torus:dims=5.5,mesh=1", "torus:dims=3.4.3,mesh=1"}) {
+    const Reshaped whole{call};
+    for (const auto& [a, b] : whole.cables()) {
+      SCOPED_TRACE(a + " " + b);
+      const Fabric f = Reshaped{whole}.without_cable(a, b).build();
+      const LidMap lids = lids_in_order(f);
+      const Result<RoutingTables> tables = dor(f, lids, 1);
+      ASSERT_TRUE(tables) << tables.error().context;
+      EXPECT_TRUE(tables->path_sls.empty());
+      EXPECT_TRUE(tables->sl_to_vl.empty());
+      expect_sound(f, lids, *tables);
+    }
+  }
+}
+
 TEST(Dor, ALostSwitchTakesOneLaneMore) {
   const Fabric f = Reshaped{"torus:dims=6.6"}.without_switch("sw-2-2").build();
   const LidMap lids = lids_in_order(f);
