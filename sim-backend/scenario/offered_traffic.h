@@ -28,6 +28,12 @@ struct TrafficInput {
   ProcessTeam* processes = nullptr;  // that simulate the net, where they are several; outlive it
 };
 
+/// Of a pattern, among so many hosts whose links have this beside each payload.
+[[nodiscard]] SyntheticOptions pattern_options(const TrafficSpec& spec,
+                                               const TrafficInput& input,
+                                               HostNum hosts,
+                                               unsigned header_bytes);
+
 /// Is the net's workload for as long as it lives.
 class OfferedTraffic {
  public:

@@ -206,6 +206,40 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   return out;
 }
 
+std::string print_undelivered(const PointResult& point) {
+  std::uint64_t generated = 0;
+  for (const Interval& interval : point.steady.intervals) generated += interval.generated;
+  const Interval& last = point.steady.intervals.back();
+  return fmt::format(
+      "  nothing arrived in the {:.3f} us that were measured: {} packets were made, {} are under "
+      "way, {} of them at their sources\n",
+      to_micros(last.end - point.steady.intervals.front().begin),
+      generated,
+      last.in_flight,
+      last.waiting);
+}
+
+std::string print_saturation(std::uint64_t seed, const SaturationPoint& point) {
+  std::string out = point.load == 0 && point.ended_early_at
+                        ? fmt::format("seed {}: no load is known to be stable", seed)
+                        : fmt::format("seed {}: stable up to load {:.4f}, accepted {:.4f}",
+                                      seed,
+                                      point.load,
+                                      point.accepted);
+  if (point.unreachable > 0) {
+    out += fmt::format(
+        ", but not all arrives: {} of {} packets had no route", point.unreachable, point.generated);
+  }
+  if (point.ended_early_at) {
+    out += point.ended_early_by == RunState::Undelivered
+               ? fmt::format("; nothing arrived at load {:.4f}, which ended the search",
+                             *point.ended_early_at)
+               : fmt::format("; the run at load {:.4f} ended early, and the search with it",
+                             *point.ended_early_at);
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string print_scenario_json(const PreparedScenario& scenario, const ScenarioResult& result) {
@@ -247,7 +281,10 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
          {"load", point.load},
          {"accepted_load", point.accepted},
          {"runs", point.runs},
-         {"ended_early_at", point.ended_early_at ? Json(*point.ended_early_at) : Json()}});
+         {"ended_early_at", point.ended_early_at ? Json(*point.ended_early_at) : Json()},
+         {"ended_early_by",
+          point.ended_early_at ? Json(print_run_state(point.ended_early_by)) : Json()},
+         {"unreachable", point.unreachable}});
   }
   return out.dump(2) + "\n";
 }
@@ -385,25 +422,20 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
                          to_micros(p.steady.deadlock_at),
                          print_deadlock(scenario.spec(), p.steady.deadlock));
     }
+    if (p.steady.state == RunState::Undelivered && !closed) out += print_undelivered(p);
+    if (const std::uint64_t lost = count_unreachable(p.stats.discarded); !p.managed && lost > 0) {
+      out +=
+          fmt::format("  {} of {} packets had no route: not every pair that sends is connected\n",
+                      lost,
+                      p.stats.generated + p.stats.replicated);
+    }
     for (std::size_t i = 0; i < kDiscards; ++i) {
       if (p.managed || p.stats.discarded[i] == 0) continue;
       out +=
           fmt::format("  {}: {}\n", print_discard(static_cast<Discard>(i)), p.stats.discarded[i]);
     }
   }
-  for (const auto& [seed, point] : result.saturation) {
-    out += point.load == 0 && point.ended_early_at
-               ? fmt::format("seed {}: no load is known to be stable", seed)
-               : fmt::format("seed {}: stable up to load {:.4f}, accepted {:.4f}",
-                             seed,
-                             point.load,
-                             point.accepted);
-    if (point.ended_early_at) {
-      out += fmt::format("; the run at load {:.4f} ended early, and the search with it",
-                         *point.ended_early_at);
-    }
-    out += "\n";
-  }
+  for (const auto& [seed, point] : result.saturation) out += print_saturation(seed, point);
   return out;
 }
 

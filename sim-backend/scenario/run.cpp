@@ -13,15 +13,18 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/scenario/pattern_checks.h"
 #include "sim-backend/scenario/without_subnet.h"
 #include "sim-backend/topology/network.h"
+#include "sim-backend/topology/snapshot.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
 
-constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
+constexpr std::uint8_t kTwelve = 0x12;    // 1.07 s: what managers write
+constexpr unsigned kLargestWorm = 65535;  // bytes of a message
 
 /// Runs until all that was to be sent has arrived, or the limit, in intervals. Of several processes
 /// all ask the traffic as often: once when it begins, and once for each interval.
@@ -193,13 +196,37 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
                              hosts,
                              hosts - 1));
   }
-  const auto mix = build_pattern(*find_pattern(s.traffic.pattern), out.pattern_input(1));
-  if (!mix) {
-    return fault(s.file,
-                 s.traffic_line,
-                 fmt::format("traffic.pattern {} {}", s.traffic.pattern, mix.error().context));
-  }
+  if (Faults wrong = out.check_sources(); !wrong.empty()) return tl::unexpected(std::move(wrong));
   return out;
+}
+
+/// What hosts cannot send as they are to.
+Faults PreparedScenario::check_sources() const {
+  const Scenario& s = scenario_;
+  const std::string& pattern = s.traffic.pattern;
+  const bool always = pattern == "uniform" || pattern == "uniform-self" || pattern == "all-to-all";
+  if (always && s.traffic.arrivals.kind != ArrivalKind::Bernoulli) return {};
+  const double load = s.measure.saturation ? 1 : std::ranges::max(s.traffic.loads);
+  TrafficInput input{.load = worms_ ? worms_->share_of(load) : load,
+                     .mtu = worms_ ? kLargestWorm : mtu_bytes(s.program.mtu),
+                     .pattern = pattern_input(1),
+                     .groups = &groups_of_hosts_.groups};
+  std::vector<std::uint32_t> byte_times(fabric_.host_lids.size());
+  unsigned header_bytes = 0;
+  if (worms_) {
+    const std::unique_ptr<WormNet> net = worms_->make_net(1);
+    for (HostNum host = 0; host < byte_times.size(); ++host) {
+      byte_times[host] = net->host_byte_time(host);
+    }
+    header_bytes = net->header_bytes();
+  } else {
+    const Wiring wiring(spec_, s.packet);
+    for (HostNum host = 0; host < byte_times.size(); ++host) {
+      byte_times[host] = wiring.wires[wiring.host_port[host]].byte_time;
+    }
+    header_bytes = s.packet.links.header_bytes;
+  }
+  return check_pattern(s, input, std::move(byte_times), header_bytes);
 }
 
 /// Why it cannot run in as many partitions as it is to; empty when it can.
@@ -401,7 +428,6 @@ std::vector<CongestionControl> PreparedScenario::control_congestion(const Packet
 PointResult PreparedScenario::run_worms(double load,
                                         std::uint64_t seed,
                                         const RunControl& control) const {
-  constexpr unsigned kLargest = 65535;  // bytes of a message
   PointResult out{.load = load, .seed = seed};
   const std::unique_ptr<WormNet> net = worms_->make_net(seed);
   set_faults(spec_, faults_, *net);
@@ -412,7 +438,7 @@ PointResult PreparedScenario::run_worms(double load,
       scenario_.traffic,
       {.load = worms_->share_of(load),
        .seed = seed,
-       .mtu = kLargest,
+       .mtu = kLargestWorm,
        .pattern = pattern_input(seed),
        .send_to = [&net](HostNum from, std::span<const HostNum> to, std::uint16_t bytes) {
          net->send_to(from, to, bytes);

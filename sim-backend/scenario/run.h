@@ -91,6 +91,7 @@ class PreparedScenario {
   [[nodiscard]] std::string find_routes();
   [[nodiscard]] std::string find_worm_routes();
   [[nodiscard]] std::string find_adders();
+  [[nodiscard]] Faults check_sources() const;
   [[nodiscard]] PointResult run_worms(double load,
                                       std::uint64_t seed,
                                       const RunControl& control) const;

@@ -24,8 +24,10 @@ saturation = true
 tolerance = 0.1
 )";
 
-Part search(std::uint32_t most_packets, const RunControl& control = {}) {
-  auto scenario = parse_scenario(kText, "s.toml");
+Part search(std::uint32_t most_packets,
+            const RunControl& control = {},
+            const std::string& text = kText) {
+  auto scenario = parse_scenario(text, "s.toml");
   EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
   scenario->packet.most_packets = most_packets;
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
@@ -69,6 +71,63 @@ TEST(SaturationPart, OfARunThatWasInterruptedSaysSo) {
   EXPECT_FALSE(part.sound);
   EXPECT_TRUE(part.interrupted);
   EXPECT_EQ(nlohmann::json::parse(part.result)["saturation"][0]["ended_early_at"], 1);
+}
+
+constexpr const char* kBlink = R"([fabric]
+name = "fat-tree:k=4,levels=2"
+[measure]
+warm_up_us = 0
+interval_us = 0.001
+saturation = true
+tolerance = 0.1
+)";
+
+// It was "stable up to load 1".
+TEST(SaturationPart, OfARunThatDeliversNothingEndsThereAndSaysSo) {
+  const Part part = search(1'000'000, {}, kBlink);
+  EXPECT_FALSE(part.sound);
+  const auto found = nlohmann::json::parse(part.result)["saturation"][0];
+  EXPECT_EQ(found["ended_early_at"], 1);
+  EXPECT_EQ(found["ended_early_by"], "undelivered");
+  EXPECT_EQ(
+      part.lines,
+      "seed 3: no load is known to be stable; nothing arrived at load 1.0000, which ended the "
+      "search\n");
+}
+
+constexpr const char* kIslands = R"([fabric]
+name = "multi-plane:cores=0"
+[measure]
+warm_up_us = 5
+interval_us = 5
+saturation = true
+tolerance = 0.5
+)";
+
+TEST(SaturationPart, OfPairsWithoutARouteSaysThatNotAllArrives) {
+  const Part part = search(1'000'000, {}, kIslands);
+  EXPECT_THAT(part.lines,
+              testing::ContainsRegex("not all arrives: [0-9]+ of [0-9]+ packets had no "
+                                     "route"));
+  EXPECT_GT(nlohmann::json::parse(part.result)["saturation"][0]["unreachable"], 0);
+}
+
+Part run_one(const std::string& text) {
+  const auto scenario = parse_scenario(text, "s.toml");
+  EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
+  const auto prepared = PreparedScenario::prepare(*scenario);
+  EXPECT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
+  return make_part(*prepared,
+                   "0123456789abcdef",
+                   {.loads = scenario->traffic.loads, .first_seed = 1, .seeds = 1},
+                   {.seed = 1},
+                   {});
+}
+
+TEST(RunPart, ThatDeliversNothingIsNotSound) {
+  std::string text = kBlink;
+  text.erase(text.find("saturation"));
+  EXPECT_FALSE(run_one(text).sound);
 }
 
 }  // namespace
