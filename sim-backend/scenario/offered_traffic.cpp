@@ -170,6 +170,7 @@ bool OfferedTraffic::finished() const {
 }
 
 Picos OfferedTraffic::completed_at() const {
+  if (trace_) return finished() ? net_.stats().last_out : kNever;
   if (!collective_) return kNever;
   if (processes_ == nullptr) return collective_->finished();
   Picos last = 0;

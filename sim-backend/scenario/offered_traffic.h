@@ -56,7 +56,8 @@ class OfferedTraffic {
   /// Everything that was to be sent has arrived, or has been lost.
   [[nodiscard]] bool finished() const;
 
-  /// Of a collective: when its last packet came in; kNever before.
+  /// Of a collective: when its last packet came in; of a trace: when its last one was delivered or
+  /// discarded, 0 of one without messages. kNever before.
   [[nodiscard]] Picos completed_at() const;
 
  private:

@@ -397,10 +397,8 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
                          p.stats.delivered + p.stats.taken_in,
                          p.stats.generated + p.stats.replicated,
                          p.stats.discards());
-      out += p.completed_at != kNever
-                 ? fmt::format("all done after {:.3f} us", to_micros(p.completed_at))
-             : p.complete ? fmt::format("all done after {:.3f} us", to_micros(p.simulated))
-                          : fmt::format("not done after {:.3f} us", to_micros(p.simulated));
+      out += p.complete ? fmt::format("all done after {:.3f} us", to_micros(p.completed_at))
+                        : fmt::format("not done after {:.3f} us", to_micros(p.simulated));
     } else {
       out += fmt::format(
           "load {:.3f} seed {}: {}, accepted {:.4f}, latency {:.1f} ns (+- {:.1f}), p99 {:.1f} ns, "

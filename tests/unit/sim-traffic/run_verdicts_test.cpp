@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "sim-backend/scenario/result_text.h"
+#include "tests/support/files.h"
 #include "tests/support/scenario_text.h"
 
 namespace smd::sim::test {
@@ -102,6 +104,63 @@ interval_us = 5
               HasSubstr(fmt::format("\n  {} of {} packets had no route: not every pair",
                                     point.stats.discards(),
                                     point.stats.generated)));
+}
+
+/// A trace in a file of its own, as traffic of a small tree.
+class TracedRun : public testing::Test {
+ protected:
+  [[nodiscard]] std::string with(const char* messages, const std::string& measure) const {
+    std::ofstream(scratch_.path() / "t.trace") << messages;
+    return fmt::format(
+        "{}trace = \"{}\"\n[measure]\n{}", kTree, (scratch_.path() / "t.trace").string(), measure);
+  }
+
+  smd::test::Scratch scratch_;
+};
+
+// The interval's end was told: 1,000 us of a message that takes one.
+TEST_F(TracedRun, EndsWithItsLastPacketWhateverTheIntervals) {
+  const std::string long_one = with("2000 0 7 64\n2500 1 6 4096\n", "interval_us = 1000\n");
+  const auto prepared = prepare_text(long_one);
+  ASSERT_TRUE(prepared) << print_fault(prepared.error().at(0));
+  const PointResult point = prepared->run(0.5, 1);
+  ASSERT_TRUE(point.complete);
+  EXPECT_EQ(point.simulated, 1000 * kMicro);
+  EXPECT_EQ(point.completed_at, 2500 * kNano + static_cast<Picos>(point.latency.max))
+      << "the second has a switch more and the most bytes to go";
+  EXPECT_EQ(point.stats.last_out, point.completed_at);
+  const ScenarioResult all{.points = {point}, .saturation = {}};
+  EXPECT_THAT(print_points(*prepared, all),
+              HasSubstr(fmt::format("all done after {:.3f} us", to_micros(point.completed_at))));
+  const auto json = nlohmann::json::parse(print_scenario_json(*prepared, all));
+  EXPECT_EQ(json["points"][0]["completed_us"], to_micros(point.completed_at));
+  const auto finely = prepare_text(with("2000 0 7 64\n2500 1 6 4096\n", "interval_us = 0.5\n"));
+  EXPECT_EQ(finely->run(0.5, 1).completed_at, point.completed_at);
+}
+
+TEST_F(TracedRun, EndsWithAPacketThatIsThrownAwayAndAtOnceWithoutAny) {
+  const auto none = prepare_text(with("# nothing\n", ""));
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->run(0.5, 1).completed_at, 0);
+  const std::string islands = with("1000 0 1 64\n5000 0 15 64\n", "interval_us = 100\n");
+  const auto lost = prepare_text("[fabric]\nname = \"multi-plane:cores=0\"\n" +
+                                 islands.substr(islands.find("[traffic]")));
+  ASSERT_TRUE(lost) << print_fault(lost.error().at(0));
+  const PointResult point = lost->run(0.5, 1);
+  EXPECT_TRUE(point.complete);
+  ASSERT_EQ(point.stats.discards(), 2u);
+  EXPECT_GT(point.completed_at, 5000 * kNano);
+  EXPECT_LT(point.completed_at, 6000 * kNano);
+}
+
+TEST_F(TracedRun, OnWormsEndsWithItsLastMessage) {
+  const std::string text = with("2000 0 7 64\n9000 1 6 512\n", "interval_us = 1000\n");
+  const auto prepared = prepare_text("[fabric]\nmodel = \"worms\"\nname = \"torus:dims=3.3\"\n" +
+                                     text.substr(text.find("[traffic]")));
+  ASSERT_TRUE(prepared) << print_fault(prepared.error().at(0));
+  const PointResult point = prepared->run(0.5, 1);
+  ASSERT_TRUE(point.complete);
+  EXPECT_EQ(point.completed_at, 9000 * kNano + static_cast<Picos>(point.latency.max));
 }
 
 }  // namespace run_verdicts_test
