@@ -187,6 +187,12 @@ SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run, 
       out.ended_early_at = load;
       out.ended_early_by = result.state;
     }
+    if (result.state == RunState::Deadlocked) {
+      // Loads at which it does not hold fall.
+      out.deadlocked_at = load;
+      out.deadlock = result.deadlock;
+      out.deadlock_found = result.deadlock_at;
+    }
     const bool stable = result.state == RunState::Stable || result.state == RunState::Imprecise;
     if (stable) {
       out.load = load;

@@ -77,6 +77,9 @@ struct SaturationPoint {
   /// knows whether the load is stable.
   std::optional<double> ended_early_at;
   RunState ended_early_by = RunState::Stable;  // what that run was
+  std::optional<double> deadlocked_at;         // the lowest load at which a run ended in a deadlock
+  std::vector<WaitingHop> deadlock;            // there
+  Picos deadlock_found = kNever;
   // At `load`, while it was measured:
   std::uint64_t generated = 0;
   std::uint64_t unreachable = 0;  // thrown away for want of a route

@@ -37,6 +37,7 @@ void run_to_end(DataNet& net,
                 const RunControl& control,
                 PointResult& out) {
   SteadyResult& steady = out.steady;
+  out.closed = true;
   out.complete = traffic.finished();
   while (!out.complete && !is_full() && net.now() < measure.limit && net.next_event() != kNever) {
     step(std::min(net.now() + measure.plan.interval, measure.limit));
@@ -396,9 +397,15 @@ void sum_up(const PacketNet& net,
 }
 
 bool PointResult::recovered() const {
-  return failure.empty() && std::ranges::all_of(changes, [](const ChangeResult& change) {
-           return change.taken_in != kNever;
-         });
+  return failure.empty() && never_came == 0 &&
+         std::ranges::all_of(changes,
+                             [](const ChangeResult& change) { return change.taken_in != kNever; });
+}
+
+bool PointResult::is_sound() const {
+  const bool ran = steady.state == RunState::Stable || steady.state == RunState::Imprecise ||
+                   steady.state == RunState::Saturated;
+  return ran && audit.empty() && recovered() && (complete || !closed);
 }
 
 SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
@@ -474,6 +481,8 @@ PointResult PreparedScenario::run_worms(double load,
     out.blocked = port.blocked;
     out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
   }
+  out.never_came = static_cast<std::size_t>(std::ranges::count_if(
+      faults_.faults, [&net](const PlannedFault& fault) { return fault.at > net->now(); }));
   out.worms = worms_->measure(spec_, *net, before);
   return out;
 }
