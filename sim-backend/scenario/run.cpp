@@ -151,6 +151,15 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
       return fault(s.file, s.routes_line, why);
     }
   }
+  if (out.routes_ && out.routes_->shape().kind() == ShapeKind::Butterfly) {
+    for (const char* key : {"routes.valiant", "routes.gateway"}) {
+      if (const int line = s.line_of(key); line > 0) {
+        return fault(s.file,
+                     line,
+                     fmt::format("{} has no effect here: it is of dragonflies; leave it out", key));
+      }
+    }
+  }
   if (out.fabric_.host_lids.size() < 2) {
     return fault(s.file, s.fabric_line, "traffic needs a fabric with at least two hosts");
   }
