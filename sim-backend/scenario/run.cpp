@@ -105,8 +105,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     }
     return tl::unexpected(std::move(faults));
   }
-  out.spec_ = std::move(network->spec);
   out.is_subnet_ = network->is_subnet;
+  out.spec_ = out.is_subnet_ ? without_aggregation_nodes(std::move(network->spec))
+                             : std::move(network->spec);
   if (!out.is_subnet_) {
     if (Faults faults = check_without_subnet(s); !faults.empty()) {
       return tl::unexpected(std::move(faults));

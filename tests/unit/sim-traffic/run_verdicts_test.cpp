@@ -163,5 +163,18 @@ TEST_F(TracedRun, OnWormsEndsWithItsLastMessage) {
   EXPECT_EQ(point.completed_at, 9000 * kNano + static_cast<Picos>(point.latency.max));
 }
 
+// They sent, and were sent to.
+TEST(RunVerdicts, AggregationNodesAreNoHosts) {
+  const std::string rest = "[measure]\nwarm_up_us = 2\ninterval_us = 2\n";
+  const auto with = prepare_text("[fabric]\nname = \"fat-tree:k=4,aggregation=1\"\n" + rest);
+  const auto without = prepare_text("[fabric]\nname = \"fat-tree:k=4\"\n" + rest);
+  ASSERT_TRUE(with && without);
+  EXPECT_EQ(with->fabric().host_lids.size(), 8u);
+  EXPECT_EQ(with->run(0.4, 1).stats.digest, without->run(0.4, 1).stats.digest);
+  const auto cluster = prepare_text("[fabric]\nname = \"ndr-582\"\n");
+  ASSERT_TRUE(cluster);
+  EXPECT_EQ(cluster->fabric().host_lids.size(), 542u);
+}
+
 }  // namespace run_verdicts_test
 }  // namespace smd::sim::test
