@@ -13,7 +13,7 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
-#include "sim-backend/scenario/pattern_checks.h"
+#include "sim-backend/scenario/pattern_check.h"
 #include "sim-backend/scenario/without_subnet.h"
 #include "sim-backend/topology/network.h"
 #include "sim-backend/topology/snapshot.h"

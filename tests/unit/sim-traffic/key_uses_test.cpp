@@ -8,7 +8,7 @@
 #include "tests/support/scenario_text.h"
 
 namespace smd::sim::test {
-namespace key_effects_test {
+namespace key_uses_test {
 
 using testing::HasSubstr;
 
@@ -154,7 +154,7 @@ std::vector<Row> rows() {
   };
 }
 
-TEST(KeyEffects, WhatChangesNothingIsRefusedWithItsLineAndNothingElse) {
+TEST(KeyUses, WhatChangesNothingIsRefusedWithItsLineAndNothingElse) {
   for (const Row& row : rows()) {
     const std::string key = row.section + "." + row.line.substr(0, row.line.find(' '));
     const std::string idle = text_of(row, row.idle);
@@ -168,7 +168,7 @@ TEST(KeyEffects, WhatChangesNothingIsRefusedWithItsLineAndNothingElse) {
 }
 
 // Those that always act, or of which other checks say where they do not.
-TEST(KeyEffects, EveryKeyIsOneOfThemOrActsAlways) {
+TEST(KeyUses, EveryKeyIsOneOfThemOrActsAlways) {
   std::set<std::string> seen{"fabric.preset",
                              "fabric.model",
                              "fabric.name",
@@ -230,7 +230,7 @@ TEST(KeyEffects, EveryKeyIsOneOfThemOrActsAlways) {
     EXPECT_TRUE(seen.contains(key.name())) << key.name();
 }
 
-TEST(KeyEffects, GatewaysAreOfDragonflies) {
+TEST(KeyUses, GatewaysAreOfDragonflies) {
   const std::string butterfly =
       "[fabric]\nname = \"hamming:dims=4.4\"\nvls = 2\n[routes]\nrule = \"valiant\"\n";
   EXPECT_EQ(fault_of_text(butterfly), "");
@@ -240,10 +240,10 @@ TEST(KeyEffects, GatewaysAreOfDragonflies) {
             "s.toml:6: routes.valiant has no effect here: it is of dragonflies; leave it out");
 }
 
-TEST(KeyEffects, ATraceSendsToNoGroup) {
+TEST(KeyUses, ATraceSendsToNoGroup) {
   EXPECT_THAT(fault_of("[traffic]\ntrace = \"t\"\n[[group]]\ncount = 3\n"),
               HasSubstr("a [[group]] is of patterns and collectives"));
 }
 
-}  // namespace key_effects_test
+}  // namespace key_uses_test
 }  // namespace smd::sim::test

@@ -1,4 +1,4 @@
-#include "sim-backend/scenario/key_effects.h"
+#include "sim-backend/scenario/key_uses.h"
 
 #include <fmt/core.h>
 
@@ -10,11 +10,9 @@
 namespace smd::sim {
 namespace {
 
-using Acts = bool (*)(const Scenario&);
-
-struct KeyEffect {
+struct KeyUse {
   std::string_view of;  // when the keys act, as a sentence has it
-  Acts acts;
+  bool (*acts)(const Scenario&);
   std::array<std::string_view, 6> keys{};  // those beyond are empty
 };
 
@@ -59,7 +57,7 @@ bool passes_on(const Scenario& s) {
          any_system(s, [](std::string_view name) { return name.ends_with("ITB"); });
 }
 
-constexpr KeyEffect kEffects[] = {
+constexpr KeyUse kKeyUses[] = {
     {"switches with output buffers (switch.output_buffers)",
      [](const Scenario& s) { return s.packet.switches.output_buffers; },
      {"switch.output_buffer"}},
@@ -261,15 +259,14 @@ constexpr KeyEffect kEffects[] = {
 
 Faults find_idle_keys(const Scenario& s) {
   Faults out;
-  for (const KeyEffect& effect : kEffects) {
-    if (effect.acts(s)) continue;
-    for (const std::string_view key : effect.keys) {
+  for (const KeyUse& use : kKeyUses) {
+    if (use.acts(s)) continue;
+    for (const std::string_view key : use.keys) {
       const int line = s.line_of(key);
       if (line == 0) continue;
-      out.push_back(
-          {s.file,
-           line,
-           fmt::format("{} has no effect here: it is of {}; leave it out", key, effect.of)});
+      out.push_back({s.file,
+                     line,
+                     fmt::format("{} has no effect here: it is of {}; leave it out", key, use.of)});
     }
   }
   if (!s.traffic.trace.empty() && !s.groups.empty()) {

@@ -1,4 +1,4 @@
-#include "sim-backend/scenario/pattern_checks.h"
+#include "sim-backend/scenario/pattern_check.h"
 
 #include <fmt/core.h>
 
