@@ -67,14 +67,14 @@ Part make_part(const PreparedScenario& scenario,
     };
     result.saturation.push_back(
         {.seed = key.seed, .point = find_saturation(run, scenario.scenario().measure.tolerance)});
-    out.sound = out.audit.empty() && !out.interrupted;
+    const SaturationPoint& found = result.saturation.front().point;
+    out.sound = out.audit.empty() && !found.ended_early_at && !found.deadlocked_at;
   } else {
     result.points.push_back(scenario.run(plan.loads.at(key.load), key.seed, control));
     const PointResult& point = result.points.front();
     out.audit = point.audit;
     out.interrupted = point.steady.state == RunState::Interrupted;
-    out.sound = point.audit.empty() && point.steady.deadlock.empty() && point.recovered() &&
-                !out.interrupted;
+    out.sound = point.is_sound();
     out.row = without_header(print_points_csv(result));
     out.series = without_header(print_series_csv(result));
     if (point.managed) out.periods = without_header(print_periods_csv(result));

@@ -152,9 +152,11 @@ std::uint64_t NetworkParts::switch_cables() const {
   return sum;
 }
 
-Result<NetworkParts> count_parts(const FabricSpec& spec,
+Result<NetworkParts> count_parts(const FabricSpec& drawn,
                                  const Floor& floor,
                                  const ShapeKeys& keys) {
+  // They come with their switch, cable and all.
+  const FabricSpec spec = without_aggregation_nodes(drawn);
   NetworkParts out{.title = spec.title};
   const bool asked = !keys.dims.empty() || keys.group > 0;
   std::optional<SwitchGroups> groups;

@@ -54,6 +54,7 @@ struct NetworkParts {
   [[nodiscard]] std::uint64_t switch_cables() const;  // all but hosts'
 };
 
+/// Aggregation nodes (SHARP) are parts of switches, and no hosts.
 /// `grid.group`: how many switches a group of a dragonfly has, where its cables could be taken for
 /// those of a butterfly. Unsupported where the fabric is not what `keys` say.
 [[nodiscard]] Result<NetworkParts> count_parts(const FabricSpec& spec,

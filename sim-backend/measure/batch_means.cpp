@@ -23,7 +23,7 @@ double mean_of(const double* begin, const double* end) {
 
 Confidence estimate_mean(const std::vector<double>& batches) {
   const std::size_t n = batches.size();
-  Confidence out{.mean = mean_of(batches.data(), batches.data() + n)};
+  Confidence out{.mean = mean_of(batches.data(), batches.data() + n), .batches = n};
   if (n < 2) return out;
   double squares = 0, neighbours = 0;
   for (std::size_t i = 0; i < n; ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace smd::sim {
@@ -11,9 +12,13 @@ struct Confidence {
   double mean = 0;
   double half_width = 0;  // of the 95 % interval; 0 for fewer than two batches
   double lag1 = 0;        // correlation of neighbouring batches: near 0 when they are long enough
+  std::size_t batches = 0;
 
-  /// Relative to the mean; 0 when that is 0.
-  [[nodiscard]] double relative() const { return mean == 0 ? 0 : half_width / mean; }
+  /// Relative to the mean; 0 when that is 0. Nothing is known of fewer than two batches: infinite.
+  [[nodiscard]] double relative() const {
+    if (batches < 2) return std::numeric_limits<double>::infinity();
+    return mean == 0 ? 0 : half_width / mean;
+  }
 };
 
 [[nodiscard]] Confidence estimate_mean(const std::vector<double>& batches);

@@ -8,6 +8,30 @@ namespace {
 // A source queue that grows by so much of what is made is not one that waits for its turn.
 constexpr double kBacklogGrowth = 0.02;
 
+// So many packets lost, and none delivered, for each that is waited for: none will come.
+constexpr std::uint64_t kInVain = 10;
+
+class ArrivalWatch {
+ public:
+  explicit ArrivalWatch(const DataNet& net)
+      : net_(&net), delivered_(net.stats().delivered), lost_(net.stats().discards()) {}
+
+  /// Packets, since the last call that saw one arrive.
+  [[nodiscard]] std::uint64_t lost_since() {
+    const NetStats& now = net_->stats();
+    if (now.delivered > delivered_) {
+      delivered_ = now.delivered;
+      lost_ = now.discards();
+    }
+    return now.discards() - lost_;
+  }
+
+ private:
+  const DataNet* net_;
+  std::uint64_t delivered_;
+  std::uint64_t lost_;
+};
+
 double mean_packet(const std::vector<Interval>& intervals) {
   double packets = 0, bytes = 0;
   for (const Interval& interval : intervals) {
@@ -57,6 +81,8 @@ std::string_view print_run_state(RunState state) {
       return "interrupted";
     case RunState::Full:
       return "full";
+    case RunState::Undelivered:
+      return "undelivered";
   }
   return "";
 }
@@ -73,12 +99,14 @@ SteadyResult measure_steady(DataNet& net,
                             const std::function<void()>& begun) {
   SteadyResult out;
   if (plan.warm_up_messages == 0) step(net.now() + plan.warm_up);
+  ArrivalWatch watch(net);
   while (net.stats().delivered < plan.warm_up_messages && net.next_event() != kNever &&
-         net.find_deadlock().empty()) {
+         watch.lost_since() < kInVain * plan.warm_up_messages && net.find_deadlock().empty()) {
     step(net.now() + plan.interval);
   }
   begun();
   meter.restart();
+  watch = ArrivalWatch(net);
   const std::uint64_t delivered_before = net.stats().delivered;
   const std::uint64_t waiting_before = net.stats().waiting;
   std::vector<double> latency, network;
@@ -86,6 +114,7 @@ SteadyResult measure_steady(DataNet& net,
   const auto goes_on_for = [&] {
     if (plan.messages == 0) return out.intervals.size() < plan.most_intervals;
     return net.stats().delivered - delivered_before < plan.messages &&
+           watch.lost_since() < kInVain * plan.messages &&
            (out.intervals.empty() || net.next_event() != kNever);
   };
   while (goes_on_for() && !interrupted) {
@@ -137,6 +166,8 @@ SteadyResult measure_steady(DataNet& net,
     out.state = RunState::Deadlocked;
   } else if (interrupted) {
     out.state = RunState::Interrupted;
+  } else if (latency.empty()) {
+    out.state = RunState::Undelivered;
   } else if (is_saturated(out.intervals, waiting_before)) {
     out.state = RunState::Saturated;
   } else if (out.latency.relative() > plan.precision) {
@@ -151,13 +182,26 @@ SaturationPoint find_saturation(const std::function<SteadyResult(double)>& run, 
   const auto holds = [&](double load) {
     const SteadyResult result = run(load);
     ++out.runs;
-    if (result.state == RunState::Full || result.state == RunState::Interrupted) {
+    if (result.state == RunState::Full || result.state == RunState::Interrupted ||
+        result.state == RunState::Undelivered) {
       out.ended_early_at = load;
+      out.ended_early_by = result.state;
+    }
+    if (result.state == RunState::Deadlocked) {
+      // Loads at which it does not hold fall.
+      out.deadlocked_at = load;
+      out.deadlock = result.deadlock;
+      out.deadlock_found = result.deadlock_at;
     }
     const bool stable = result.state == RunState::Stable || result.state == RunState::Imprecise;
     if (stable) {
       out.load = load;
       out.accepted = result.accepted_load;
+      out.generated = out.unreachable = 0;
+      for (const Interval& interval : result.intervals) {
+        out.generated += interval.generated;
+        out.unreachable += count_unreachable(interval.discarded);
+      }
     }
     return stable;
   };

@@ -18,7 +18,9 @@ struct SteadyPlan {
   bool stop_early = true;   // when it is reached; else all intervals are run
   // In messages that arrive, in place of times; 0: as above.
   std::uint64_t warm_up_messages = 0;
-  std::uint64_t messages = 0;  // then neither precision nor numbers of intervals end a run
+  // Then neither precision nor numbers of intervals end a run. Where packets are lost and none
+  // arrives, ten times as many lost ones do.
+  std::uint64_t messages = 0;
 };
 
 enum class RunState : std::uint8_t {
@@ -27,7 +29,8 @@ enum class RunState : std::uint8_t {
   Saturated,  // more is made than arrives: latencies mean nothing
   Deadlocked,
   Interrupted,  // by whoever waits for it: the intervals so far
-  Full          // of more packets than a partition can have, or is to: the figures mean nothing
+  Full,         // of more packets than a partition can have, or is to: the figures mean nothing
+  Undelivered   // nothing arrived in what was measured: there is nothing to judge
 };
 
 /// "stable": as results name it.
@@ -70,9 +73,16 @@ struct SaturationPoint {
   double load = 0;      // the highest offered load that was still stable
   double accepted = 0;  // at it
   unsigned runs = 0;
-  /// A run at this load ended early, Full or Interrupted, and the search with it: nobody knows
-  /// whether the load is stable.
+  /// A run at this load was Full, Interrupted or Undelivered, and the search ended with it: nobody
+  /// knows whether the load is stable.
   std::optional<double> ended_early_at;
+  RunState ended_early_by = RunState::Stable;  // what that run was
+  std::optional<double> deadlocked_at;         // the lowest load at which a run ended in a deadlock
+  std::vector<WaitingHop> deadlock;            // there
+  Picos deadlock_found = kNever;
+  // At `load`, while it was measured:
+  std::uint64_t generated = 0;
+  std::uint64_t unreachable = 0;  // thrown away for want of a route
 };
 
 /// Halves the stretch between a stable and a saturated load until it is at most `tolerance` wide.

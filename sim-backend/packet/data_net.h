@@ -104,6 +104,7 @@ struct NetStats {
   FeedbackStats feedback;
   std::uint64_t impossible_marks = 0;  // packets with marks that Marking::may_occur denies
   std::uint64_t digest = 0;            // of every delivery and discard, with its time and place
+  Picos last_out = 0;                  // when a packet was last delivered, taken in or discarded
 
   [[nodiscard]] std::uint64_t discards() const;
   NetStats& operator+=(const NetStats& other);

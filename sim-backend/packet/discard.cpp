@@ -2,6 +2,19 @@
 
 namespace smd::sim {
 
+std::uint64_t count_unreachable(const DiscardCounts& counts) {
+  std::uint64_t sum = 0;
+  for (const Discard cause : {Discard::InactivePort,
+                              Discard::DeactivatedPort,
+                              Discard::BackToInput,
+                              Discard::Unroutable,
+                              Discard::Unmappable,
+                              Discard::WrongNode}) {
+    sum += counts[static_cast<std::size_t>(cause)];
+  }
+  return sum;
+}
+
 std::string_view print_discard(Discard cause) {
   static constexpr std::array<std::string_view, kDiscards> kNames{"inactive_port",
                                                                   "deactivated_port",

@@ -28,6 +28,9 @@ inline constexpr std::size_t kDiscards = 13;
 
 using DiscardCounts = std::array<std::uint64_t, kDiscards>;
 
+/// Those for want of a route: no entry, or one that leads nowhere, on no VL or to somebody else.
+[[nodiscard]] std::uint64_t count_unreachable(const DiscardCounts& counts);
+
 /// "inactive_port": as results name it.
 [[nodiscard]] std::string_view print_discard(Discard cause);
 

@@ -308,6 +308,7 @@ void on_deliver(PartState& net, PortAt port, PacketAt at) {
   net.stats.delivered_bytes += arrival.payload;
   net.stats.marked += arrival.marks != 0;
   --net.stats.in_flight;
+  net.stats.last_out = net.now;
   net.digest(std::uint64_t{arrival.destination} << 32 | arrival.source,
              static_cast<std::uint64_t>(arrival.generated));
   if (net.hooks.marking != nullptr && !net.hooks.marking->may_occur(arrival.marks)) {

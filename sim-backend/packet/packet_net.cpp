@@ -38,6 +38,7 @@ NetStats& NetStats::operator+=(const NetStats& other) {
                                               &FeedbackStats::bytes}) {
     feedback.*count += other.feedback.*count;
   }
+  last_out = std::max(last_out, other.last_out);
   return *this;
 }
 

@@ -161,6 +161,7 @@ void PartState::lose(PacketAt at, std::uint32_t node, Discard cause) {
   }
   ++stats.discarded[static_cast<std::size_t>(cause)];
   --stats.in_flight;
+  stats.last_out = now;
   digest(std::uint64_t{node} << 32 | packet.source,
          static_cast<std::uint64_t>(origin.generated) << 4 | static_cast<std::uint64_t>(cause));
   if (observer == nullptr) return;

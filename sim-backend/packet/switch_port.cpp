@@ -26,6 +26,7 @@ void on_taken_in(PartState& net, PortAt in, PacketAt at) {
   release_blocks(net, packet.in, packet.blocks);
   ++net.stats.taken_in;
   --net.stats.in_flight;
+  net.stats.last_out = net.now;
   net.digest(std::uint64_t{wire.node} << 32 | arrival.source,
              static_cast<std::uint64_t>(arrival.generated));
   net.switch_port_handler->on_taken_in(net.self, wire.node, arrival);

@@ -112,7 +112,9 @@ class ManagedRun {
     meter.finish();
     account(out);
     out.managed = true;
-    out.complete = traffic.is_closed() && traffic.finished();
+    out.never_came = faults.size() - out.changes.size();
+    out.closed = traffic.is_closed();
+    out.complete = out.closed && traffic.finished();
     out.completed_at = traffic.completed_at();
     out.steady.intervals = meter.intervals();
     out.periods = meter.periods();

@@ -83,6 +83,26 @@ std::vector<std::vector<GroupTarget>> targets_of(const std::vector<ProgrammedGro
 
 }  // namespace
 
+SyntheticOptions pattern_options(const TrafficSpec& spec,
+                                 const TrafficInput& input,
+                                 HostNum hosts,
+                                 unsigned header_bytes) {
+  return {.load = input.load,
+          .arrivals = spec.arrivals,
+          .sizes = spec.sizes,
+          .mtu = input.mtu,
+          .header_bytes = header_bytes,
+          .sl_choice = spec.sl_choice,
+          .sl = spec.sl,
+          .lids = input.lids,
+          .by_host_number = input.by_host_number,
+          .destinations = spec.destinations,
+          .groups = targets_of(input.groups, hosts),
+          .multicast_share = spec.multicast_share,
+          .send_to = input.send_to,
+          .seed = input.seed};
+}
+
 OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInput input)
     : net_(net), processes_(input.processes) {
   if (!spec.trace.empty()) {
@@ -127,20 +147,7 @@ OfferedTraffic::OfferedTraffic(DataNet& net, const TrafficSpec& spec, TrafficInp
   } else {
     const PatternRow* row = find_pattern(spec.pattern);
     synthetic_ = std::make_unique<SyntheticTraffic>(
-        SyntheticOptions{.load = input.load,
-                         .arrivals = spec.arrivals,
-                         .sizes = spec.sizes,
-                         .mtu = input.mtu,
-                         .header_bytes = net.header_bytes(),
-                         .sl_choice = spec.sl_choice,
-                         .sl = spec.sl,
-                         .lids = input.lids,
-                         .by_host_number = input.by_host_number,
-                         .destinations = spec.destinations,
-                         .groups = targets_of(input.groups, net.host_count()),
-                         .multicast_share = spec.multicast_share,
-                         .send_to = std::move(input.send_to),
-                         .seed = input.seed},
+        pattern_options(spec, input, net.host_count(), net.header_bytes()),
         Destinations(build_pattern(*row, input.pattern).value(),
                      row->includes_self,
                      input.pattern.ports.host),
@@ -163,6 +170,7 @@ bool OfferedTraffic::finished() const {
 }
 
 Picos OfferedTraffic::completed_at() const {
+  if (trace_) return finished() ? net_.stats().last_out : kNever;
   if (!collective_) return kNever;
   if (processes_ == nullptr) return collective_->finished();
   Picos last = 0;

@@ -28,6 +28,12 @@ struct TrafficInput {
   ProcessTeam* processes = nullptr;  // that simulate the net, where they are several; outlive it
 };
 
+/// Of a pattern, among so many hosts whose links have this beside each payload.
+[[nodiscard]] SyntheticOptions pattern_options(const TrafficSpec& spec,
+                                               const TrafficInput& input,
+                                               HostNum hosts,
+                                               unsigned header_bytes);
+
 /// Is the net's workload for as long as it lives.
 class OfferedTraffic {
  public:
@@ -50,7 +56,8 @@ class OfferedTraffic {
   /// Everything that was to be sent has arrived, or has been lost.
   [[nodiscard]] bool finished() const;
 
-  /// Of a collective: when its last packet came in; kNever before.
+  /// Of a collective: when its last packet came in; of a trace: when its last one was delivered or
+  /// discarded, 0 of one without messages. kNever before.
   [[nodiscard]] Picos completed_at() const;
 
  private:

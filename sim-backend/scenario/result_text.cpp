@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace smd::sim {
@@ -106,15 +107,53 @@ Json groups_to_json(const GroupTables& tables) {
 void add_changes(const PointResult& point, Json& out) {
   if (!point.failure.empty()) out["failure"] = point.failure;
   out["recovered"] = point.recovered();
+  out["faults_never_came"] = point.never_came;
   out["changes"] = Json::array();
   for (const ChangeResult& change : point.changes) out["changes"].push_back(to_json(change));
   out["stretches"] = Json::array();
   for (const Period& period : point.periods) out["stretches"].push_back(to_json(period));
 }
 
-std::string print_changes(const PointResult& point) {
-  if (!point.failure.empty()) return fmt::format("  not run: {}\n", point.failure);
+/// Of packets, and when the last of them came to its end.
+std::string print_end(const PointResult& point) {
+  std::string out = fmt::format("{} of {} packets delivered, {} discarded; ",
+                                point.stats.delivered + point.stats.taken_in,
+                                point.stats.generated + point.stats.replicated,
+                                point.stats.discards());
+  return out + (point.complete
+                    ? fmt::format("all done after {:.3f} us", to_micros(point.completed_at))
+                    : fmt::format("not done after {:.3f} us", to_micros(point.simulated)));
+}
+
+/// Faults that are the run's and not in it.
+std::string print_never_came(const PointResult& point, std::size_t faults) {
+  if (point.never_came == 0) return {};
+  return fmt::format("  {} of the {} faults never came: the run ended after {:.3f} us\n",
+                     point.never_came,
+                     faults,
+                     to_micros(point.simulated));
+}
+
+std::string summarize_changes(const PointResult& point) {
+  const bool in = std::ranges::all_of(
+      point.changes, [](const ChangeResult& change) { return change.taken_in != kNever; });
+  if (point.changes.empty()) return "no change";
+  return fmt::format(
+      "{} changes, {}", point.changes.size(), in ? "all taken in" : "not all taken in");
+}
+
+/// What came of the plan, where nobody takes anything in.
+std::string print_faults_of_worms(const FaultPlan& plan, const PointResult& point) {
   std::string out;
+  for (std::size_t i = 0; i + point.never_came < plan.faults.size(); ++i) {
+    out += fmt::format("  {:.3f} us: {}\n", to_micros(plan.faults[i].at), plan.faults[i].text);
+  }
+  return out + print_never_came(point, plan.faults.size());
+}
+
+std::string print_changes(const PointResult& point, std::size_t faults) {
+  if (!point.failure.empty()) return fmt::format("  not run: {}\n", point.failure);
+  std::string out = print_never_came(point, faults);
   for (const ChangeResult& change : point.changes) {
     out += fmt::format("  {:.3f} us: {}, ", to_micros(change.at), change.what);
     if (change.taken_in == kNever) {
@@ -169,6 +208,7 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
     if (point.completed_at != kNever) out["completed_us"] = to_micros(point.completed_at);
   }
   if (point.worms) {
+    if (!scenario.faults().empty()) out["faults_never_came"] = point.never_came;
     const WormRunFigures& worms = *point.worms;
     Json ports = Json::array();
     for (const WormPortUse& port : worms.ports) {
@@ -204,6 +244,57 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
   out["deadlock"] = print_deadlock(scenario.spec(), point.steady.deadlock);
   out["hash"] = fmt::format("{:016x}", stats.digest);
   return out;
+}
+
+std::string print_undelivered(const PointResult& point) {
+  std::uint64_t generated = 0;
+  for (const Interval& interval : point.steady.intervals) generated += interval.generated;
+  const Interval& last = point.steady.intervals.back();
+  return fmt::format(
+      "  nothing arrived in the {:.3f} us that were measured: {} packets were made, {} are under "
+      "way, {} of them at their sources\n",
+      to_micros(last.end - point.steady.intervals.front().begin),
+      generated,
+      last.in_flight,
+      last.waiting);
+}
+
+std::string print_saturation(const FabricSpec& spec,
+                             std::uint64_t seed,
+                             const SaturationPoint& point) {
+  std::string out = point.load == 0
+                        ? fmt::format("seed {}: no load is known to be stable", seed)
+                        : fmt::format("seed {}: stable up to load {:.4f}, accepted {:.4f}",
+                                      seed,
+                                      point.load,
+                                      point.accepted);
+  if (point.unreachable > 0) {
+    out += fmt::format(
+        ", but not all arrives: {} of {} packets had no route", point.unreachable, point.generated);
+  }
+  if (point.ended_early_at) {
+    out += point.ended_early_by == RunState::Undelivered
+               ? fmt::format("; nothing arrived at load {:.4f}, which ended the search",
+                             *point.ended_early_at)
+               : fmt::format("; the run at load {:.4f} ended early, and the search with it",
+                             *point.ended_early_at);
+  }
+  if (point.deadlocked_at) {
+    out += fmt::format("; deadlocked at load {:.4f}, found after {:.3f} us: {}",
+                       *point.deadlocked_at,
+                       to_micros(point.deadlock_found),
+                       print_deadlock(spec, point.deadlock));
+  }
+  return out + "\n";
+}
+
+/// For a column; of what has no steady state, whether it came to its end.
+std::string_view print_state(const PointResult& point) {
+  if (!point.failure.empty()) return "not_run";
+  if (point.steady.state != RunState::Stable) return print_run_state(point.steady.state);
+  if (point.closed) return point.complete ? "complete" : "incomplete";
+  if (point.managed) return point.recovered() ? "recovered" : "not_recovered";
+  return print_run_state(point.steady.state);
 }
 
 }  // namespace
@@ -247,7 +338,12 @@ std::string print_scenario_json(const PreparedScenario& scenario, const Scenario
          {"load", point.load},
          {"accepted_load", point.accepted},
          {"runs", point.runs},
-         {"ended_early_at", point.ended_early_at ? Json(*point.ended_early_at) : Json()}});
+         {"ended_early_at", point.ended_early_at ? Json(*point.ended_early_at) : Json()},
+         {"ended_early_by",
+          point.ended_early_at ? Json(print_run_state(point.ended_early_by)) : Json()},
+         {"unreachable", point.unreachable},
+         {"deadlocked_at", point.deadlocked_at ? Json(*point.deadlocked_at) : Json()},
+         {"deadlock", print_deadlock(scenario.spec(), point.deadlock)}});
   }
   return out.dump(2) + "\n";
 }
@@ -263,7 +359,7 @@ std::string print_points_csv(const ScenarioResult& result) {
         "{:.4f},{},{},{},{},{:016x}\n",
         p.load,
         p.seed,
-        print_run_state(p.steady.state),
+        print_state(p),
         p.steady.offered_load,
         p.steady.accepted_load,
         nanos(p.latency.mean),
@@ -349,21 +445,10 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
   const bool closed = is_closed(scenario.scenario());
   for (const PointResult& p : result.points) {
     if (p.managed) {
-      out += fmt::format("load {:.3f} seed {}: {} changes, {}",
-                         p.load,
-                         p.seed,
-                         p.changes.size(),
-                         p.recovered() ? "all taken in" : "not all taken in");
+      out += closed ? fmt::format("seed {}: {}, {}", p.seed, summarize_changes(p), print_end(p))
+                    : fmt::format("load {:.3f} seed {}: {}", p.load, p.seed, summarize_changes(p));
     } else if (closed) {
-      out += fmt::format("seed {}: {} of {} packets delivered, {} discarded; ",
-                         p.seed,
-                         p.stats.delivered + p.stats.taken_in,
-                         p.stats.generated + p.stats.replicated,
-                         p.stats.discards());
-      out += p.completed_at != kNever
-                 ? fmt::format("all done after {:.3f} us", to_micros(p.completed_at))
-             : p.complete ? fmt::format("all done after {:.3f} us", to_micros(p.simulated))
-                          : fmt::format("not done after {:.3f} us", to_micros(p.simulated));
+      out += fmt::format("seed {}: {}", p.seed, print_end(p));
     } else {
       out += fmt::format(
           "load {:.3f} seed {}: {}, accepted {:.4f}, latency {:.1f} ns (+- {:.1f}), p99 {:.1f} ns, "
@@ -379,11 +464,20 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
           p.stats.discards());
     }
     out += fmt::format(", hash {:016x}\n", p.stats.digest);
-    if (p.managed) out += print_changes(p);
+    const FaultPlan& plan = scenario.faults();
+    out += p.managed ? print_changes(p, plan.faults.size()) : print_faults_of_worms(plan, p);
     if (!p.steady.deadlock.empty()) {
       out += fmt::format("deadlock, found after {:.3f} us: {}\n",
                          to_micros(p.steady.deadlock_at),
                          print_deadlock(scenario.spec(), p.steady.deadlock));
+    }
+    if (p.steady.state == RunState::Undelivered && !closed) out += print_undelivered(p);
+    const std::uint64_t lost = plan.empty() ? count_unreachable(p.stats.discarded) : 0;
+    if (lost > 0) {
+      out +=
+          fmt::format("  {} of {} packets had no route: not every pair that sends is connected\n",
+                      lost,
+                      p.stats.generated + p.stats.replicated);
     }
     for (std::size_t i = 0; i < kDiscards; ++i) {
       if (p.managed || p.stats.discarded[i] == 0) continue;
@@ -392,17 +486,7 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
     }
   }
   for (const auto& [seed, point] : result.saturation) {
-    out += point.load == 0 && point.ended_early_at
-               ? fmt::format("seed {}: no load is known to be stable", seed)
-               : fmt::format("seed {}: stable up to load {:.4f}, accepted {:.4f}",
-                             seed,
-                             point.load,
-                             point.accepted);
-    if (point.ended_early_at) {
-      out += fmt::format("; the run at load {:.4f} ended early, and the search with it",
-                         *point.ended_early_at);
-    }
-    out += "\n";
+    out += print_saturation(scenario.spec(), seed, point);
   }
   return out;
 }

@@ -13,15 +13,18 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/managed_run.h"
 #include "sim-backend/scenario/offered_traffic.h"
+#include "sim-backend/scenario/pattern_check.h"
 #include "sim-backend/scenario/without_subnet.h"
 #include "sim-backend/topology/network.h"
+#include "sim-backend/topology/snapshot.h"
 #include "sim-backend/traffic/trace.h"
 #include "smd/base/read_file.h"
 
 namespace smd::sim {
 namespace {
 
-constexpr std::uint8_t kTwelve = 0x12;  // 1.07 s: what managers write
+constexpr std::uint8_t kTwelve = 0x12;    // 1.07 s: what managers write
+constexpr unsigned kLargestWorm = 65535;  // bytes of a message
 
 /// Runs until all that was to be sent has arrived, or the limit, in intervals. Of several processes
 /// all ask the traffic as often: once when it begins, and once for each interval.
@@ -34,6 +37,7 @@ void run_to_end(DataNet& net,
                 const RunControl& control,
                 PointResult& out) {
   SteadyResult& steady = out.steady;
+  out.closed = true;
   out.complete = traffic.finished();
   while (!out.complete && !is_full() && net.now() < measure.limit && net.next_event() != kNever) {
     step(std::min(net.now() + measure.plan.interval, measure.limit));
@@ -101,8 +105,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     }
     return tl::unexpected(std::move(faults));
   }
-  out.spec_ = std::move(network->spec);
   out.is_subnet_ = network->is_subnet;
+  out.spec_ = out.is_subnet_ ? without_aggregation_nodes(std::move(network->spec))
+                             : std::move(network->spec);
   if (!out.is_subnet_) {
     if (Faults faults = check_without_subnet(s); !faults.empty()) {
       return tl::unexpected(std::move(faults));
@@ -145,6 +150,15 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     out.fabric_ = std::move(*fabric);
     if (const std::string why = out.find_routes(); !why.empty()) {
       return fault(s.file, s.routes_line, why);
+    }
+  }
+  if (out.routes_ && out.routes_->shape().kind() == ShapeKind::Butterfly) {
+    for (const char* key : {"routes.valiant", "routes.gateway"}) {
+      if (const int line = s.line_of(key); line > 0) {
+        return fault(s.file,
+                     line,
+                     fmt::format("{} has no effect here: it is of dragonflies; leave it out", key));
+      }
     }
   }
   if (out.fabric_.host_lids.size() < 2) {
@@ -193,13 +207,37 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
                              hosts,
                              hosts - 1));
   }
-  const auto mix = build_pattern(*find_pattern(s.traffic.pattern), out.pattern_input(1));
-  if (!mix) {
-    return fault(s.file,
-                 s.traffic_line,
-                 fmt::format("traffic.pattern {} {}", s.traffic.pattern, mix.error().context));
-  }
+  if (Faults wrong = out.check_sources(); !wrong.empty()) return tl::unexpected(std::move(wrong));
   return out;
+}
+
+/// What hosts cannot send as they are to.
+Faults PreparedScenario::check_sources() const {
+  const Scenario& s = scenario_;
+  const std::string& pattern = s.traffic.pattern;
+  const bool always = pattern == "uniform" || pattern == "uniform-self" || pattern == "all-to-all";
+  if (always && s.traffic.arrivals.kind != ArrivalKind::Bernoulli) return {};
+  const double load = s.measure.saturation ? 1 : std::ranges::max(s.traffic.loads);
+  TrafficInput input{.load = worms_ ? worms_->share_of(load) : load,
+                     .mtu = worms_ ? kLargestWorm : mtu_bytes(s.program.mtu),
+                     .pattern = pattern_input(1),
+                     .groups = &groups_of_hosts_.groups};
+  std::vector<std::uint32_t> byte_times(fabric_.host_lids.size());
+  unsigned header_bytes = 0;
+  if (worms_) {
+    const std::unique_ptr<WormNet> net = worms_->make_net(1);
+    for (HostNum host = 0; host < byte_times.size(); ++host) {
+      byte_times[host] = net->host_byte_time(host);
+    }
+    header_bytes = net->header_bytes();
+  } else {
+    const Wiring wiring(spec_, s.packet);
+    for (HostNum host = 0; host < byte_times.size(); ++host) {
+      byte_times[host] = wiring.wires[wiring.host_port[host]].byte_time;
+    }
+    header_bytes = s.packet.links.header_bytes;
+  }
+  return check_pattern(s, input, std::move(byte_times), header_bytes);
 }
 
 /// Why it cannot run in as many partitions as it is to; empty when it can.
@@ -369,9 +407,15 @@ void sum_up(const PacketNet& net,
 }
 
 bool PointResult::recovered() const {
-  return failure.empty() && std::ranges::all_of(changes, [](const ChangeResult& change) {
-           return change.taken_in != kNever;
-         });
+  return failure.empty() && never_came == 0 &&
+         std::ranges::all_of(changes,
+                             [](const ChangeResult& change) { return change.taken_in != kNever; });
+}
+
+bool PointResult::is_sound() const {
+  const bool ran = steady.state == RunState::Stable || steady.state == RunState::Imprecise ||
+                   steady.state == RunState::Saturated;
+  return ran && audit.empty() && recovered() && (complete || !closed);
 }
 
 SyntheticTraffic::PathSl PreparedScenario::path_sl() const {
@@ -401,7 +445,6 @@ std::vector<CongestionControl> PreparedScenario::control_congestion(const Packet
 PointResult PreparedScenario::run_worms(double load,
                                         std::uint64_t seed,
                                         const RunControl& control) const {
-  constexpr unsigned kLargest = 65535;  // bytes of a message
   PointResult out{.load = load, .seed = seed};
   const std::unique_ptr<WormNet> net = worms_->make_net(seed);
   set_faults(spec_, faults_, *net);
@@ -412,7 +455,7 @@ PointResult PreparedScenario::run_worms(double load,
       scenario_.traffic,
       {.load = worms_->share_of(load),
        .seed = seed,
-       .mtu = kLargest,
+       .mtu = kLargestWorm,
        .pattern = pattern_input(seed),
        .send_to = [&net](HostNum from, std::span<const HostNum> to, std::uint16_t bytes) {
          net->send_to(from, to, bytes);
@@ -448,6 +491,8 @@ PointResult PreparedScenario::run_worms(double load,
     out.blocked = port.blocked;
     out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
   }
+  out.never_came = static_cast<std::size_t>(std::ranges::count_if(
+      faults_.faults, [&net](const PlannedFault& fault) { return fault.at > net->now(); }));
   out.worms = worms_->measure(spec_, *net, before);
   return out;
 }

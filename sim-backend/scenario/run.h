@@ -29,7 +29,8 @@ struct PointResult {
   NetStats stats;
   NetMemory memory;       // at the end: as much as at once
   std::string audit;      // what did not add up; empty
-  bool complete = false;  // a collective or a trace ended
+  bool closed = false;    // it is a collective or a trace
+  bool complete = false;  // which ended
   Picos completed_at = kNever;
   Picos simulated = 0;
 
@@ -37,10 +38,14 @@ struct PointResult {
   bool managed = false;
   std::vector<ChangeResult> changes;
   std::vector<Period> periods;
-  std::string failure;  // why nothing was run; empty
+  std::string failure;         // why nothing was run; empty
+  std::size_t never_came = 0;  // faults of the plan, of worms too: the run ended before them
 
-  /// Every change that came was taken in.
+  /// Every fault came, and every change was taken in.
   [[nodiscard]] bool recovered() const;
+
+  /// What was to be sent arrived, and nothing ended the run before it was to end.
+  [[nodiscard]] bool is_sound() const;
 };
 
 /// What the net has to say at the end of a run; `bytes` delivered by source.
@@ -91,6 +96,7 @@ class PreparedScenario {
   [[nodiscard]] std::string find_routes();
   [[nodiscard]] std::string find_worm_routes();
   [[nodiscard]] std::string find_adders();
+  [[nodiscard]] Faults check_sources() const;
   [[nodiscard]] PointResult run_worms(double load,
                                       std::uint64_t seed,
                                       const RunControl& control) const;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim-backend/scenario/key_uses.h"
 #include "sim-backend/scenario/scenario_keys.h"
 #include "smd/base/text.h"
 
@@ -344,6 +345,7 @@ class Reader {
     check_model();
     if (out_.model == NetModel::Worms) {
       check_traffic();
+      check_uses();
       return;
     }
     if (const std::string why = check_options(out_.packet); !why.empty()) complain(0, why);
@@ -396,6 +398,15 @@ class Reader {
       complain(line("measure.saturation"), std::string(kNoSaturation));
     }
     check_traffic();
+    check_uses();
+  }
+
+  /// What has been complained about is not said twice.
+  void check_uses() {
+    for (Fault& idle : find_idle_keys(out_)) {
+      if (std::ranges::find(faults_, idle.line, &Fault::line) == faults_.end())
+        faults_.push_back(std::move(idle));
+    }
   }
 
   void check_traffic() {

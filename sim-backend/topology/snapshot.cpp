@@ -77,6 +77,38 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
   return builder.build(Epoch{1});
 }
 
+FabricSpec without_aggregation_nodes(FabricSpec spec) {
+  const std::shared_ptr<const Fabric> fabric = build_snapshot(spec);
+  std::vector<std::uint32_t> becomes(spec.nodes.size(), kNoNode);
+  std::uint32_t kept = 0;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_aggregation_node(*fabric, NodeIdx{n})) becomes[n] = kept++;
+  }
+  if (kept == spec.nodes.size()) return spec;
+  FabricSpec out{.title = spec.title, .nodes = {}, .sm_node = 0, .sm_port = spec.sm_port};
+  out.nodes.reserve(kept);
+  if (becomes[spec.sm_node] != kNoNode) {
+    out.sm_node = becomes[spec.sm_node];
+  } else if (const PortSpec& port = spec.nodes[spec.sm_node].ports[spec.sm_port.value()];
+             port.peer_node != kNoNode && becomes[port.peer_node] != kNoNode) {
+    out.sm_node = becomes[port.peer_node];
+    out.sm_port = PortNum{0};
+  }
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (becomes[n] == kNoNode) continue;
+    NodeSpec& node = out.nodes.emplace_back(std::move(spec.nodes[n]));
+    bool last_goes = false;
+    for (std::size_t p = 1; p < node.ports.size(); ++p) {
+      PortSpec& port = node.ports[p];
+      last_goes = port.peer_node != kNoNode && becomes[port.peer_node] == kNoNode;
+      if (last_goes) port.peer_port = {};
+      if (port.peer_node != kNoNode) port.peer_node = becomes[port.peer_node];
+    }
+    if (last_goes && node.num_ports() > 1) node.ports.pop_back();
+  }
+  return out;
+}
+
 HostAdapters group_adapters(const FabricSpec& spec) {
   std::vector<SystemNode> nodes;
   nodes.reserve(spec.nodes.size());

@@ -89,10 +89,14 @@ Result<PatternMix> tornado(const PatternInput& in) {
   return only(permutation_pattern(to));
 }
 
-std::vector<HostNum> draw_targets(const PatternInput& in) {
+Result<std::vector<HostNum>> draw_targets(const PatternInput& in) {
+  if (in.targets > in.hosts) {
+    return fail(Errc::Invalid,
+                fmt::format("has {} targets among {} hosts: fewer targets", in.targets, in.hosts));
+  }
   Rng rng(in.seed);
   std::vector<HostNum> all = random_permutation(in.hosts, rng);
-  all.resize(std::min<std::size_t>(all.size(), std::max(1u, in.targets)));
+  all.resize(std::max(1u, in.targets));
   return all;
 }
 
@@ -104,8 +108,10 @@ TrafficPattern towards(const PatternInput& in, std::vector<HostNum> targets) {
 }
 
 Result<PatternMix> hot_spot(const PatternInput& in) {
+  auto targets = draw_targets(in);
+  if (!targets) return tl::unexpected(targets.error());
   PatternMix mix;
-  mix.push_back({in.share, towards(in, draw_targets(in))});
+  mix.push_back({in.share, towards(in, std::move(*targets))});
   mix.push_back({1 - in.share, uniform_pattern(in.hosts)});
   return mix;
 }
@@ -126,9 +132,10 @@ Result<PatternMix> all_to_all(const PatternInput& in) {
 }
 
 Result<PatternMix> incast(const PatternInput& in) {
-  const std::vector<HostNum> targets = draw_targets(in);
-  TrafficPattern pattern = towards(in, targets);
-  for (const HostNum target : targets) pattern.target[target] = TrafficPattern::kSilent;
+  const auto targets = draw_targets(in);
+  if (!targets) return tl::unexpected(targets.error());
+  TrafficPattern pattern = towards(in, *targets);
+  for (const HostNum target : *targets) pattern.target[target] = TrafficPattern::kSilent;
   return only(std::move(pattern));
 }
 
@@ -158,10 +165,12 @@ Result<PatternMix> adversarial(const PatternInput& in) {
 
 /// Each message is one of four, with equal probability.
 Result<PatternMix> combined(const PatternInput& in) {
+  auto targets = draw_targets(in);
+  if (!targets) return tl::unexpected(targets.error());
   PatternMix mix;
   mix.push_back({0.25, uniform_pattern(in.hosts)});
   mix.push_back({0.25, near_by(in)});
-  mix.push_back({0.25 * in.share, towards(in, draw_targets(in))});
+  mix.push_back({0.25 * in.share, towards(in, std::move(*targets))});
   mix.push_back({0.25 * (1 - in.share), uniform_pattern(in.hosts)});
   mix.push_back({0.25, permutation_pattern(bit_reversal(in.hosts))});
   return mix;

@@ -47,9 +47,22 @@ double SyntheticTraffic::mean_wire_bytes() const {
   return sum / weights;
 }
 
-Picos SyntheticTraffic::first(HostNum host) {
+bool SyntheticTraffic::sends(HostNum host) const {
   const bool in_group = !options_.groups.empty() && !options_.groups[host].empty();
-  if (options_.load <= 0 || (!in_group && !destinations_.sends(host))) return kNever;
+  return options_.load > 0 && (in_group || destinations_.sends(host));
+}
+
+std::optional<double> SyntheticTraffic::least_mean_gap() const {
+  std::optional<double> least;
+  for (HostNum host = 0; host < sources_.size(); ++host) {
+    const double gap = sources_[host].model.mean_gap;
+    if (sends(host) && (!least || gap < *least)) least = gap;
+  }
+  return least;
+}
+
+Picos SyntheticTraffic::first(HostNum host) {
+  if (!sends(host)) return kNever;
   Source& source = sources_[host];
   return options_.start + source.arrivals.begin(source.model, source.rng);
 }

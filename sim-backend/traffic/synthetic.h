@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -72,6 +73,10 @@ class SyntheticTraffic final : public Workload {
   /// Bytes that one message takes on the wire, on average.
   [[nodiscard]] double mean_wire_bytes() const;
 
+  /// Of the hosts that send, what whoever sends most often has between messages, in ps; nothing
+  /// where none does.
+  [[nodiscard]] std::optional<double> least_mean_gap() const;
+
  private:
   struct Source {
     Rng rng;
@@ -79,6 +84,7 @@ class SyntheticTraffic final : public Workload {
     ArrivalModel model;
   };
 
+  [[nodiscard]] bool sends(HostNum host) const;
   [[nodiscard]] double copies_of(HostNum host) const;
   [[nodiscard]] std::uint32_t draw_size(Rng& rng) const;
   void send_message(DataNet& net, HostNum host, PacketRequest sending);

@@ -67,6 +67,7 @@ void WormNet::end_list(const WormEnd& end) {
   arrived.destination = graph_.host_of[end.node];
   arrived.hops = static_cast<std::uint8_t>(std::min(255u, reached->second));
   ++stats_.delivered;
+  stats_.last_out = now_;
   --stats_.in_flight;
   stats_.delivered_bytes += message.payload;
   stats_.hops += reached->second;

@@ -126,6 +126,7 @@ WormNet::Message WormNet::take_message(WormAt worm) {
 
 void WormNet::discard(const Message& message, std::uint32_t node, Discard cause) {
   ++stats_.discarded[static_cast<std::size_t>(cause)];
+  stats_.last_out = now_;
   digest(std::uint64_t{node} << 32 | message.source,
          static_cast<std::uint64_t>(message.generated) + 1);
   if (observer_ == nullptr) return;
@@ -165,6 +166,7 @@ void WormNet::on_end(const WormEnd& end) {
   digest(std::uint64_t{end.node} << 32 | message.source,
          static_cast<std::uint64_t>(message.generated));
   ++stats_.delivered;
+  stats_.last_out = now_;
   stats_.delivered_bytes += message.payload;
   transits_ += worm.transits;
   // Of the steps neither source, nor hosts between, nor the end is a switch.

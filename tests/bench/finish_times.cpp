@@ -80,9 +80,7 @@ std::optional<sim::PreparedScenario> prepare(const std::string& fabric,
 std::optional<double> finish(const sim::PreparedScenario& of) {
   const sim::PointResult result = of.run(0, 1);
   if (!result.complete) return std::nullopt;
-  const sim::Picos end =
-      result.completed_at != sim::kNever ? result.completed_at : result.simulated;
-  return static_cast<double>(end) / 1e6;
+  return static_cast<double>(result.completed_at) / 1e6;
 }
 
 void write_permutation(const std::filesystem::path& file,

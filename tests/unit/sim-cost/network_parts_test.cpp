@@ -202,5 +202,20 @@ TEST(SoldLength, IsTheNextOneThatIsMade) {
   EXPECT_EQ(sold_length(1600), 2000u);
 }
 
+// 542 hosts as `smd dry-run` has them; each was 582 here, with a cable for what is inside a switch.
+TEST(CountParts, AggregationNodesArePartsOfTheirSwitches) {
+  const NetworkParts parts = parts_of("ndr-582");
+  EXPECT_EQ(parts.hosts, 542u);
+  EXPECT_EQ(parts.host_ports, 542u);
+  EXPECT_EQ(parts.classes[0].count, 542u);
+  EXPECT_THAT(parts.switches, ElementsAre(Pair(64u, 40u)));
+  const NetworkParts with = parts_of("fat-tree:k=8,levels=2,aggregation=1");
+  const NetworkParts without = parts_of("fat-tree:k=8,levels=2");
+  EXPECT_EQ(with.shape, without.shape);
+  EXPECT_EQ(with.hosts, without.hosts);
+  EXPECT_EQ(with.switches, without.switches);
+  EXPECT_EQ(with.free_ports, without.free_ports);
+}
+
 }  // namespace
 }  // namespace smd::sim::test

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim-backend/topology/snapshot.h"
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
@@ -170,6 +171,33 @@ TEST(ImperfectTree, EverySwitchHasAnAggregationNodeOnItsLastPort) {
   EXPECT_EQ(nodes, 6u);
   EXPECT_EQ(count_hosts(spec), 8u + 6u);
   EXPECT_EQ(check_spec(spec), "");
+}
+
+TEST(ImperfectTree, WithoutAggregationNodesItIsWhatItWouldBe) {
+  FabricSpec bare = without_aggregation_nodes(draw("fat-tree:k=4,aggregation=1"));
+  FabricSpec drawn = draw("fat-tree:k=4");
+  EXPECT_EQ(bare.nodes, drawn.nodes);
+  EXPECT_EQ(check_spec(bare), "");
+  drawn.title.clear();
+  EXPECT_EQ(without_aggregation_nodes(drawn), drawn);
+}
+
+TEST(ImperfectTree, PortsInBetweenAreFreeAndTheManagerStaysWithTheSwitch) {
+  FabricSpec spec;
+  const std::uint32_t node =
+      add_node(spec, NodeType::Ca, "Mellanox Technologies Aggregation Node", Guid{1}, 1);
+  const std::uint32_t sw = add_node(spec, NodeType::Switch, "sw", Guid{2}, 3);
+  const std::uint32_t host = add_node(spec, NodeType::Ca, "host", Guid{3}, 1);
+  connect(spec, sw, PortNum{2}, node, PortNum{1});
+  connect(spec, sw, PortNum{3}, host, PortNum{1});
+  const FabricSpec bare = without_aggregation_nodes(spec);
+  ASSERT_EQ(bare.nodes.size(), 2u);
+  EXPECT_EQ(check_spec(bare), "");
+  EXPECT_EQ(bare.nodes[0].num_ports(), 3u);
+  EXPECT_EQ(bare.nodes[0].ports[2].peer_node, kNoNode);
+  EXPECT_EQ(bare.nodes[0].ports[3].peer_node, 1u);
+  EXPECT_EQ(bare.sm_node, 0u);
+  EXPECT_EQ(bare.sm_port, PortNum{0});
 }
 
 TEST(ImperfectTree, HostsSitAtSpinesAndCablesAreSlow) {

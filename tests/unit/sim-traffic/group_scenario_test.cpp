@@ -353,14 +353,16 @@ TEST_P(Trees, PartitionsChangeNothing) {
           "collective = \"multicast-broadcast\"\nbytes = 50000\n",
           "collective = \"multicast-all-reduce\"\nbytes = 50000\nsegment = 8192\n",
           "collective = \"in-network-all-reduce\"\nbytes = 50000\n"}) {
+      const bool is_open = std::string_view(traffic).starts_with("pattern");
+      const std::string times =
+          is_open ? "warm_up_us = 5\nleast_intervals = 4\nmost_intervals = 4\n" : "";
       std::set<std::uint64_t> hashes;
       std::set<Picos> ends;
       for (const unsigned partitions : {1u, 2u, 4u}) {
-        const auto made = prepare_text(scenario(GetParam(), "up-down", copies, "random = 11\n") +
-                                           "[traffic]\n" + traffic +
-                                           "[measure]\nwarm_up_us = 5\ninterval_us = 5\n"
-                                           "least_intervals = 4\nmost_intervals = 4\n",
-                                       partitions);
+        const auto made =
+            prepare_text(scenario(GetParam(), "up-down", copies, "random = 11\n") + "[traffic]\n" +
+                             traffic + "[measure]\ninterval_us = 5\n" + times,
+                         partitions);
         ASSERT_TRUE(made) << print_fault(made.error().at(0));
         const PointResult result = made->run(0.4, 3);
         EXPECT_EQ(result.audit, "");

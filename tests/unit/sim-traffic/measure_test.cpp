@@ -48,6 +48,11 @@ TEST(BatchMeans, KnowHowWellTheyAreKnown) {
   EXPECT_GT(four.lag1, 0);
   EXPECT_EQ(estimate_mean({7}).half_width, 0);
   EXPECT_EQ(estimate_mean({}).mean, 0);
+  EXPECT_DOUBLE_EQ(four.relative(), four.half_width / 2.5);
+  EXPECT_EQ(estimate_mean({7, 7}).relative(), 0);
+  for (const std::vector<double>& few : {std::vector<double>{7}, std::vector<double>{}}) {
+    EXPECT_TRUE(std::isinf(estimate_mean(few).relative())) << "nothing says how well it is known";
+  }
   // The true mean lies within the interval about 95 times of 100.
   Rng rng(2);
   int within = 0;
@@ -77,7 +82,11 @@ TEST(Fairness, IsOneWhenAllHaveTheSame) {
   EXPECT_DOUBLE_EQ(fairness({}), 1);
 }
 
-SteadyResult run(double load, const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2") {
+SteadyResult run(double load,
+                 const SteadyPlan& plan = {.warm_up = kMilli,
+                                           .interval = kMilli,
+                                           .most_intervals = 40},
+                 const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2") {
   PacketRig rig(draw(text), PacketOptions::thesis());
   std::vector<std::uint32_t> byte_time(rig.net->host_count(),
                                        byte_time_of(LinkWidth::X1, LinkSpeed::Sdr));
@@ -88,8 +97,7 @@ SteadyResult run(double load, const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2"
   rig.net->set_workload(&traffic);
   rig.net->set_observer(&meter);
   rig.net->start();
-  const SteadyResult result = measure_steady(
-      *rig.net, meter, {.warm_up = kMilli, .interval = kMilli, .most_intervals = 40});
+  const SteadyResult result = measure_steady(*rig.net, meter, plan);
   EXPECT_EQ(rig.net->audit(), "");
   return result;
 }
@@ -115,6 +123,41 @@ TEST(Steady, AboveItSourcesQueueUp) {
   EXPECT_GT(result.intervals.back().waiting, result.intervals.front().waiting);
 }
 
+// What nothing is known of was called stable, with a mean latency of 0 that was known exactly.
+TEST(Steady, WhatDeliversNothingIsNotStable) {
+  const SteadyResult blink = run(0.3, {.warm_up = 20 * kMicro, .interval = kNano});
+  EXPECT_EQ(blink.state, RunState::Undelivered);
+  EXPECT_EQ(blink.intervals.size(), 100u) << "no precision was reached";
+  EXPECT_EQ(print_run_state(blink.state), "undelivered");
+  EXPECT_EQ(run(0, {.warm_up = kMilli, .interval = kMilli}).state, RunState::Undelivered);
+  // One batch says nothing of how well its mean is known.
+  const SteadyResult once =
+      run(0.3, {.warm_up = kMilli, .interval = kMilli, .least_intervals = 1, .most_intervals = 1});
+  EXPECT_GT(once.latency.mean, 0);
+  EXPECT_EQ(once.state, RunState::Imprecise);
+}
+
+// Messages that never arrive ended neither the warm-up nor the run.
+TEST(Steady, NumbersOfMessagesThatNeverArriveEndToo) {
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S2 H4-S2"), PacketOptions::thesis());
+  TrafficPattern across;  // to the hosts of the other switch, which no cable leads to
+  across.target = {0, 0, 1, 1};
+  across.sets = {{2}, {0}};
+  SyntheticTraffic traffic(
+      {.load = 0.3, .sizes = {{256, 1}}, .mtu = 256},
+      Destinations({{1, across}}, false),
+      std::vector<std::uint32_t>(4, byte_time_of(LinkWidth::X1, LinkSpeed::Sdr)));
+  Meter meter(*rig.net);
+  rig.net->set_workload(&traffic);
+  rig.net->set_observer(&meter);
+  rig.net->start();
+  const SteadyResult result = measure_steady(
+      *rig.net, meter, {.interval = 100 * kMicro, .warm_up_messages = 5, .messages = 100});
+  EXPECT_EQ(result.state, RunState::Undelivered);
+  EXPECT_THAT(count_unreachable(rig.net->stats().discarded),
+              testing::AllOf(testing::Ge(50u + 1000), testing::Le(1400u)));
+}
+
 TEST(Saturation, IsFoundBetweenStableAndNot) {
   unsigned runs = 0;
   const auto model = [&](double load) {
@@ -137,7 +180,7 @@ TEST(Saturation, IsFoundBetweenStableAndNot) {
 
 // What ended early is neither stable nor saturated: the search does not go on as if it were.
 TEST(Saturation, ARunThatEndedEarlyEndsTheSearchAndIsNamed) {
-  for (const RunState how : {RunState::Full, RunState::Interrupted}) {
+  for (const RunState how : {RunState::Full, RunState::Interrupted, RunState::Undelivered}) {
     std::vector<double> asked;
     double from = 0;
     const auto model = [&](double load) {
@@ -153,6 +196,7 @@ TEST(Saturation, ARunThatEndedEarlyEndsTheSearchAndIsNamed) {
     EXPECT_EQ(point.runs, 3u);
     EXPECT_EQ(point.load, 0);
     EXPECT_EQ(point.ended_early_at, from);
+    EXPECT_EQ(point.ended_early_by, how);
     const SaturationPoint at_once = find_saturation(
         [how](double) {
           SteadyResult out;
@@ -163,6 +207,22 @@ TEST(Saturation, ARunThatEndedEarlyEndsTheSearchAndIsNamed) {
     EXPECT_EQ(at_once.runs, 1u);
     EXPECT_EQ(at_once.ended_early_at, 1);
   }
+}
+
+TEST(Saturation, CountsWhatHadNoRouteAtTheLoadThatIsStable) {
+  const auto model = [](double load) {
+    SteadyResult out;
+    out.state = load > 0.6 ? RunState::Saturated : RunState::Stable;
+    Interval interval{.generated = static_cast<std::uint64_t>(1000 * load)};
+    interval.discarded[static_cast<std::size_t>(Discard::Unroutable)] = 7;
+    interval.discarded[static_cast<std::size_t>(Discard::HeadOfQueueLife)] = 11;
+    out.intervals = {interval, interval};
+    return out;
+  };
+  const SaturationPoint point = find_saturation(model, 0.3);
+  EXPECT_EQ(point.load, 0.5);
+  EXPECT_EQ(point.unreachable, 14u);
+  EXPECT_EQ(point.generated, 1000u);
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ limit_us = 1000
   PointResult one, many;
   const std::string expected = tell(text, 1, one);
   EXPECT_TRUE(one.complete);
+  EXPECT_LT(one.completed_at, one.simulated) << "the moment is told, in JSON too";
   ASSERT_GT(one.stats.delivered, 1500u);
   for (const unsigned partitions : {2u, 4u}) {
     EXPECT_EQ(tell(text, partitions, many), expected) << partitions;

@@ -174,6 +174,23 @@ most_intervals = 1000000
   EXPECT_GT(std::ranges::count(read("here/series.csv"), '\n'), 1);
 }
 
+TEST_F(RunCommand, FailsWhereACollectiveDoesNotEnd) {
+  write("s.toml",
+        "[fabric]\nname = \"fat-tree:k=4\"\n[traffic]\ncollective = \"ring-all-reduce\"\n"
+        "[measure]\ninterval_us = 1\nlimit_us = 1\n");
+  const Finished cut = smsim({"s.toml"});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.out, HasSubstr("not done after 1.000 us"));
+}
+
+TEST_F(RunCommand, FailsWhereNothingArrives) {
+  write("s.toml",
+        "[fabric]\nname = \"fat-tree:k=4\"\n[measure]\nwarm_up_us = 0\ninterval_us = 0.001\n");
+  const Finished nothing = smsim({"s.toml"});
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_THAT(nothing.out, HasSubstr("load 0.500 seed 1: undelivered"));
+}
+
 TEST_F(RunCommand, FailsWhereItLocksUp) {
   write("s.toml", sim::kLockingRing);
   const Finished locked = smsim({"s.toml"});

@@ -1,0 +1,12 @@
+// Keys that a scenario has and that change nothing there: of another pattern, arrival process,
+// mechanism or kind of traffic.
+#pragma once
+
+#include "sim-backend/scenario/scenario.h"
+
+namespace smd::sim {
+
+/// Each with its line, and what the key is of. Requires: every key has been read.
+[[nodiscard]] Faults find_idle_keys(const Scenario& scenario);
+
+}  // namespace smd::sim
