@@ -49,7 +49,8 @@ class FamilyTrees final : public MovableTrees {
  public:
   explicit FamilyTrees(const TreesToRebalance& on) : on_(on) {
     for (const TreeFamily& family : on.plan.families) {
-      if (on.offset < family.trees && family.weight != 0) families_.push_back(&family);
+      const bool stays = on.led_around != nullptr && (*on.led_around)[family.root] != 0;
+      if (on.offset < family.trees && family.weight != 0 && !stays) families_.push_back(&family);
     }
   }
 

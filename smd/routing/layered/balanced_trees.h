@@ -74,6 +74,8 @@ struct TreesToRebalance {
   std::uint32_t offset;  // of LIDs: only their trees
   std::vector<std::vector<std::uint32_t>>&
       changed;  // by tree: switches with another next hop, grows
+  /// Roots that detours lead to, whose trees stay as they are; null: none.
+  const IndexVector<SwitchIdx, char>* led_around = nullptr;
   /// Whether a switch of a tree may take this next hop; empty: it may.
   std::function<bool(std::uint32_t tree, std::uint32_t sw, std::uint8_t slot)> fits = {};
 };
