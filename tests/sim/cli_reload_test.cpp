@@ -34,6 +34,17 @@ class OwnFolder : public testing::Test {
   std::filesystem::path folder = scratch_.path();
 };
 
+TEST_F(OwnFolder, RefusedRoutesDoNotCountAsDetours) {
+  const auto dry_run = [&](std::vector<std::string> words) {
+    std::vector<std::string> argv{build_path("bin/smd"), "dry-run", "--fabric", "torus:dims=5"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, kLimit).out;
+  };
+  EXPECT_THAT(dry_run({"--engine", "minhop"}), Not(HasSubstr("% minimal")));
+  EXPECT_THAT(dry_run({"--engine", "minhop", "--json"}), HasSubstr("\"minimal_pct\": null"));
+  EXPECT_THAT(dry_run({"--engine", "dor"}), HasSubstr("100.0 % minimal"));
+}
+
 class Verbosity : public OwnFolder {
  protected:
   void write_config(const std::string& engine, const std::string& level) const {
