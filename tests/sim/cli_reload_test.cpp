@@ -34,6 +34,25 @@ class OwnFolder : public testing::Test {
   std::filesystem::path folder = scratch_.path();
 };
 
+// FILE by itself would be refused: `auto` makes no such paths.
+TEST_F(OwnFolder, FileIsJudgedByTheEngineOfTheCommandLine) {
+  const std::string path = in_folder("sets.toml");
+  std::ofstream(path) << "[sm]\nlmc = 1\npath_sets = [\"updn\", \"shortest\"]\n";
+  const auto dry_run = [&](std::vector<std::string> words) {
+    std::vector<std::string> argv{
+        build_path("bin/smd"), "dry-run", "-c", path, "--fabric", "torus:dims=3.3"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, kLimit);
+  };
+  EXPECT_EQ(dry_run({"--engine", "dfsssp"}).exit_code, 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"--engine", "updn"}, {"--mode", "basic"}}) {
+    const Finished refused = dry_run(words);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("sm.path_sets and sm.engine"));
+  }
+}
+
 TEST_F(OwnFolder, RefusedRoutesDoNotCountAsDetours) {
   const auto dry_run = [&](std::vector<std::string> words) {
     std::vector<std::string> argv{build_path("bin/smd"), "dry-run", "--fabric", "torus:dims=5"};
