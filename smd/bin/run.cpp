@@ -48,6 +48,7 @@ int run(const Config& config,
                   {.config = config,
                    .config_path = options.config_path,
                    .override_config = std::move(override_config),
+                   .overridden = options.overridden,
                    .once = options.once,
                    .json = options.json},
                   std::move(open));

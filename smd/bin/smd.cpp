@@ -38,15 +38,19 @@ struct Options {
 };
 
 /// load_config(), or load_options().
-using Load = Parsed<Config>(const std::string&, ConfigLines*);
+using Load = Parsed<Config>(const std::string&, ConfigLines*, const Overridden&);
 
 /// The file that was named, or the default one when it exists, as `load` reads it.
-Parsed<Config> read_config(std::string& path, bool use_default, Load* load, ConfigLines* lines) {
+Parsed<Config> read_config(std::string& path,
+                           bool use_default,
+                           Load* load,
+                           ConfigLines* lines,
+                           const Overridden& overridden = {}) {
   std::error_code error;
   if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
     path = kDefaultConfig;
   if (path.empty()) return Config{};
-  return load(path, lines);
+  return load(path, lines, overridden);
 }
 
 /// "ftree,updn"
@@ -54,6 +58,14 @@ std::vector<std::string> split_names(std::string_view list) {
   std::vector<std::string> names;
   for (const std::string_view name : config_kinds::split_trimmed(list, ','))
     names.emplace_back(name);
+  return names;
+}
+
+/// What apply() sets.
+Overridden list_overridden(const Options& options) {
+  Overridden names;
+  if (!options.engine.empty()) names.emplace_back("sm.engine");
+  if (!options.mode.empty()) names.emplace_back("sm.mode");
   return names;
 }
 
@@ -151,7 +163,8 @@ int do_run(Options& options) {
   if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
   const bool has_own = take_own_file(options);
   ConfigLines lines;
-  auto config = read_config(options.config, true, load_options, &lines);
+  options.run.overridden = list_overridden(options);
+  auto config = read_config(options.config, true, load_options, &lines, options.run.overridden);
   if (!config) return print_faults(config.error());
   const auto override_config = [options, has_own](Config& target) {
     if (!options.run.port_guid.empty())
@@ -189,7 +202,7 @@ int do_run(Options& options) {
 
 int do_dry_run(Options& options) {
   ConfigLines lines;
-  auto config = read_config(options.config, false, load_config, &lines);
+  auto config = read_config(options.config, false, load_config, &lines, list_overridden(options));
   if (!config) return print_faults(config.error());
   auto applied = apply(*config, options, lines);
   if (!applied) return print_faults(applied.error());

@@ -62,7 +62,8 @@ std::string_view nearest_section(std::string_view section) {
 /// Applies a document to a config of its own and collects every fault on the way.
 class Reader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  Reader(std::string file, const Overridden& overridden)
+      : file_(std::move(file)), overridden_(overridden) {}
 
   Parsed<Config> read(const OptionTable& document, ConfigLines* lines) {
     for (const OptionPair& entry : document) read_section(entry);
@@ -141,8 +142,9 @@ class Reader {
   /// says nothing about options that are at fault themselves.
   void check_rules() {
     for (BrokenRule& broken : find_broken_rules(config_)) {
-      const bool judged = std::ranges::none_of(
-          broken.options, [this](const std::string& name) { return faulty_.contains(name); });
+      const bool judged = std::ranges::none_of(broken.options, [this](const std::string& name) {
+        return faulty_.contains(name) || std::ranges::count(overridden_, name) != 0;
+      });
       if (!judged) continue;
       Place place;
       for (const std::string& name : broken.options) {
@@ -162,6 +164,7 @@ class Reader {
   }
 
   std::string file_;
+  const Overridden& overridden_;
   Config config_;
   std::vector<Pending> faults_;
   std::map<std::string, Place> places_;  // of the values that the file sets, by option
@@ -374,20 +377,27 @@ Parsed<MKeySources> parse_m_key_file(std::string_view text, const std::string& f
   return sources;
 }
 
-Parsed<Config> parse_config(std::string_view text, const std::string& file, ConfigLines* lines) {
+Parsed<Config> parse_config(std::string_view text,
+                            const std::string& file,
+                            ConfigLines* lines,
+                            const Overridden& overridden) {
   const auto document = parse_toml(text, file, "smd");
   if (!document) return tl::unexpected(document.error());
-  return Reader(file).read(*document, lines);
+  return Reader(file, overridden).read(*document, lines);
 }
 
-Parsed<Config> load_options(const std::string& path, ConfigLines* lines) {
+Parsed<Config> load_options(const std::string& path,
+                            ConfigLines* lines,
+                            const Overridden& overridden) {
   const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
-  return parse_config(*text, path, lines);
+  return parse_config(*text, path, lines, overridden);
 }
 
-Parsed<Config> load_config(const std::string& path, ConfigLines* lines) {
-  auto config = load_options(path, lines);
+Parsed<Config> load_config(const std::string& path,
+                           ConfigLines* lines,
+                           const Overridden& overridden) {
+  auto config = load_options(path, lines, overridden);
   if (!config) return config;
   if (auto files = read_named_files(*config); !files)
     return tl::unexpected(std::move(files.error()));

@@ -34,7 +34,7 @@ constexpr std::size_t kMostRestBody = 64 * 1024;
 constexpr Rate kRestClients{.burst = 16, .refill = std::chrono::milliseconds(20)};
 
 /// Why a running daemon cannot go on with `fresh`, which is `in_force` until a restart; empty when
-/// it can. The file that it was read from breaks no rule by itself.
+/// it can. The file that it was read from breaks no rule about what it alone says.
 std::string find_unusable(const Config& running, const Config& fresh, const Config& in_force) {
   if (const auto broken = find_broken_rules(fresh); !broken.empty())
     return "with what the command line says: " + broken.front().why;
@@ -498,7 +498,7 @@ void Daemon::reload() {
   if (options_.config_path.empty())
     return log::warn("config.reload", "no file was given at start; nothing to re-read");
   notify_.reloading();
-  auto fresh = load_options(options_.config_path);
+  auto fresh = load_options(options_.config_path, nullptr, options_.overridden);
   if (fresh && options_.override_config) options_.override_config(*fresh);
   auto files = fresh ? read_named_files(*fresh)
                      : Parsed<std::vector<NamedFile>>(tl::unexpected(fresh.error()));

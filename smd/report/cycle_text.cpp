@@ -183,7 +183,8 @@ OrderedJson routes_json(const RouteReport& routes) {
   return {{"pairs", routes.pairs},
           {"unreachable", routes.unreachable},
           {"loops", routes.loops},
-          {"minimal_pct", percent(routes.minimal, routes.pairs)},
+          {"minimal_pct",
+           routes.minimality ? OrderedJson(percent(routes.minimal, routes.pairs)) : OrderedJson()},
           {"mean_hops", rounded(mean)},
           {"max_hops", routes.max_hops}};
 }
@@ -379,13 +380,16 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
   out += cost_line("tables", cycle.tables);
   out += cost_line("activate", cycle.activate);
   out += cost_line("total", total);
+  std::string minimal;  // of routes that were refused nobody looked
+  if (routes.minimality)
+    minimal = fmt::format("{:.1f} % minimal, ",
+                          routes.pairs == 0 ? 100.0
+                                            : 100.0 * static_cast<double>(routes.minimal) /
+                                                  static_cast<double>(routes.pairs));
   out += fmt::format(
-      "  routes     {} pairs, {:.1f} % minimal, {:.2f} hops on average, {} at most; deadlock-free "
-      "on {} VL: {}\n",
+      "  routes     {} pairs, {}{:.2f} hops on average, {} at most; deadlock-free on {} VL: {}\n",
       routes.pairs,
-      routes.pairs == 0
-          ? 100.0
-          : 100.0 * static_cast<double>(routes.minimal) / static_cast<double>(routes.pairs),
+      minimal,
       arriving > 0 ? static_cast<double>(routes.hops) / arriving : 0.0,
       routes.max_hops,
       routes.vls,

@@ -34,6 +34,36 @@ class OwnFolder : public testing::Test {
   std::filesystem::path folder = scratch_.path();
 };
 
+// FILE by itself would be refused: `auto` makes no such paths.
+TEST_F(OwnFolder, FileIsJudgedByTheEngineOfTheCommandLine) {
+  const std::string path = in_folder("sets.toml");
+  std::ofstream(path) << "[sm]\nlmc = 1\npath_sets = [\"updn\", \"shortest\"]\n";
+  const auto dry_run = [&](std::vector<std::string> words) {
+    std::vector<std::string> argv{
+        build_path("bin/smd"), "dry-run", "-c", path, "--fabric", "torus:dims=3.3"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, kLimit);
+  };
+  EXPECT_EQ(dry_run({"--engine", "dfsssp"}).exit_code, 0);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"--engine", "updn"}, {"--mode", "basic"}}) {
+    const Finished refused = dry_run(words);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("sm.path_sets and sm.engine"));
+  }
+}
+
+TEST_F(OwnFolder, RefusedRoutesDoNotCountAsDetours) {
+  const auto dry_run = [&](std::vector<std::string> words) {
+    std::vector<std::string> argv{build_path("bin/smd"), "dry-run", "--fabric", "torus:dims=5"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, kLimit).out;
+  };
+  EXPECT_THAT(dry_run({"--engine", "minhop"}), Not(HasSubstr("% minimal")));
+  EXPECT_THAT(dry_run({"--engine", "minhop", "--json"}), HasSubstr("\"minimal_pct\": null"));
+  EXPECT_THAT(dry_run({"--engine", "dor"}), HasSubstr("100.0 % minimal"));
+}
+
 class Verbosity : public OwnFolder {
  protected:
   void write_config(const std::string& engine, const std::string& level) const {

@@ -270,6 +270,16 @@ TEST_F(RefusedReload, OfWhatBreaksARuleWithTheCommandLine) {
   EXPECT_EQ(lmc, 0u) << "nothing of it is in force";
 }
 
+TEST_F(RefusedReload, OfWhatBreaksARuleWithTheCommandLineAndByItself) {
+  options.config.sm.engine = {"updn"};
+  options.overridden = {"sm.engine"};
+  options.override_config = [](Config& config) { config.sm.engine = {"updn"}; };
+  const std::string text = "[sm]\nlmc = 1\npath_sets = [\"updn\", \"shortest\"]\n";
+  ASSERT_FALSE(parse_config(text, "smd.toml")) << "auto makes no such paths";
+  EXPECT_TRUE(parse_config(text, "smd.toml", nullptr, {"sm.engine"}));
+  expect_refused(text, "with what the command line says: sm.path_sets and sm.engine updn");
+}
+
 TEST_F(RefusedReload, OfWhatBreaksARuleWithWhatStaysUntilARestart) {
   options.config.smp.directed_only = DirectedOnly::Yes;
   const std::string text = "[sm]\nmode = \"basic\"\nlmc = 1\n";

@@ -324,9 +324,17 @@ class Auto final : public Engine {
    private:
     /// Where nothing but directions is safe there is a second choice of them; in trees a bad one.
     [[nodiscard]] bool wants_depth_first() const {
-      return must_be_safe() && request_.options.roots.empty() &&
+      return must_be_safe() && !has_roots() &&
              request_.options.orientation_search == OrientationSearch::BreadthFirst &&
              !why_no_tree_.empty();
+    }
+
+    /// Some of sm.roots are here: those that are not change no directions.
+    [[nodiscard]] bool has_roots() const {
+      return std::ranges::any_of(request_.options.roots, [this](Guid root) {
+        const auto node = fabric_.find_node(root);
+        return node && fabric_.is_switch(*node);
+      });
     }
 
     [[nodiscard]] bool must_be_safe() const { return request_.options.auto_vls == 1; }

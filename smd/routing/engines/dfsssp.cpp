@@ -162,8 +162,15 @@ class DfSssp final : public Engine {
     const Targets targets = find_targets(fabric, lids);
     BalancedTrees trees =
         build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Load});
-    if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees))
+    if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees)) {
+      // As evenly as can be, where that takes no lane.
+      const BalancedTrees evener = even_once_more(fabric, graph, trees);
+      if (evener.heaviest_load < trees.heaviest_load) {
+        auto even = fit_one_vl(fabric, lids, graph, targets, request, evener);
+        if (even) tables = std::move(even);
+      }
       return with_turns(fabric, lids, std::move(*tables));
+    }
 
     const unsigned budget = find_vl_budget(fabric, request);
     BalancedTrees others =

@@ -50,9 +50,9 @@ class GridRoutes {
   [[nodiscard]] std::size_t rings() const { return rings_; }
 
   [[nodiscard]] Columns columns() const {
-    Columns columns{.first = {}, .count = static_cast<std::uint32_t>(grid_.lattice.cells())};
-    columns.first = grid_.lattice.cell;
-    return columns;
+    return {.first = grid_.lattice.cell,
+            .cell = grid_.lattice.cell,
+            .count = static_cast<std::uint32_t>(grid_.lattice.cells())};
   }
 
   // Cells that have the same coordinates as the switch in dimensions before d, from `begin` on.

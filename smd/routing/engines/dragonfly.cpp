@@ -152,6 +152,7 @@ class DragonflyRoutes {
         columns_.count += columns_.of_each();
       }
     }
+    columns_.cell = index_;
     local_.assign(graph.switches() * widest_, kNoHop);
     for (const SwitchIdx sw : graph.by_guid()) {
       const auto around = graph.around(sw);

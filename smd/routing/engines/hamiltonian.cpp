@@ -95,6 +95,7 @@ class Hamiltonian final : public Engine {
     const auto switches = static_cast<std::uint32_t>(graph.switches());
     Columns columns{.first = IndexVector<SwitchIdx, std::uint32_t>(switches), .count = switches};
     for (std::uint32_t l = 0; l < switches; ++l) columns.first[(*path)[l]] = l;
+    columns.cell = columns.first;
     ShapeRoutes routes{.engine = name(),
                        .shape = fmt::format("a path through {} switches", switches),
                        .columns = std::move(columns),

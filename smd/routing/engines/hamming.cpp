@@ -131,6 +131,7 @@ class Hamming final : public Engine {
                        .sls = std::nullopt,
                        .rows = {},
                        .row_of = {}};
+    routes.columns.cell = hamming->lattice.cell;
     if (!wants_other_ways(lids, request)) {
       return finish_tables(fabric, lids, request, graph, std::move(routes));
     }

@@ -34,6 +34,24 @@ std::vector<std::uint64_t> number_lids(const Targets& targets, const FatTreeShap
   return numbers;
 }
 
+IndexVector<SwitchIdx, std::uint64_t> find_sources(const SwitchGraph& graph,
+                                                   const FatTreeShape& shape) {
+  IndexVector<SwitchIdx, std::uint64_t> source = shape.leaf_place;
+  for (std::uint32_t level = 0; level + 1 < shape.levels.size(); ++level) {
+    for (const SwitchIdx sw : source.indices()) {
+      if (shape.level[sw] != level) continue;
+      for (const SwitchEdge& edge : graph.edges(sw)) {
+        if (shape.level[edge.to] == level + 1)
+          source[edge.to] = std::min(source[edge.to], source[sw]);
+      }
+    }
+  }
+  for (std::uint64_t& place : source) {
+    if (place == kNoPlace) place = 0;
+  }
+  return source;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
@@ -49,6 +67,7 @@ Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric
   UpSlots slots{graph, guids, *shape};
   auto dividers = list_dividers(*shape, slots);
   auto numbers = number_lids(targets, *shape, lids.top);
+  auto sources = find_sources(graph, *shape);
   std::vector<SwitchIdx> destinations;
   for (const SwitchIdx sw : targets.of.indices()) {
     if (!targets.of[sw].empty()) destinations.push_back(sw);
@@ -62,6 +81,7 @@ Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric
                                                        .slots = std::move(slots),
                                                        .divider = std::move(dividers),
                                                        .number = std::move(numbers),
+                                                       .source = std::move(sources),
                                                        .destinations = std::move(destinations)});
 }
 

@@ -35,6 +35,9 @@ struct TreeFabric {
   /// that are at no leaf have their LID for a number.
   std::vector<std::uint64_t> number;
 
+  /// By switch: the place of the first leaf below it, 0 for none.
+  IndexVector<SwitchIdx, std::uint64_t> source;
+
   /// Switches that serve somebody.
   std::vector<SwitchIdx> destinations;
 };

@@ -9,11 +9,17 @@ namespace {
 constexpr std::uint8_t kUp = 0, kDown = 1, kLevel = 2;
 
 // The i-th slot to try of `count`: first the one that the number says, then all others, beginning
-// with one that depends on what the number says besides.
-std::uint64_t probe(std::uint64_t number, std::uint64_t count, std::uint64_t i) {
+// with one that depends on what the number says besides, and on who asks.
+std::uint64_t probe(std::uint64_t number,
+                    std::uint64_t count,
+                    std::uint64_t i,
+                    std::uint64_t source = 0) {
   const std::uint64_t first = number % count;
   if (i == 0) return first;
-  return (first + 1 + (number / count + i - 1) % (count - 1)) % count;
+  // Sources may be multiples of something.
+  const std::uint64_t others = count - 1;
+  source += source / others + source / others / others;
+  return (first + 1 + (number / count + source + i - 1) % others) % count;
 }
 
 }  // namespace
@@ -139,6 +145,9 @@ TreeWriter::TreeWriter(const TreeFabric& tree, const BatchSearch& search)
     : tree_(tree),
       search_(search),
       slot_(tree.shape.levels.size()),
+      has_narrow_(tree.graph.switches(), 0),
+      narrow_ends_(tree.shape.levels.size()),
+      narrow_below_(tree.graph.switches(), 0),
       bit_(tree.graph.switches(), BatchSearch::kBatch),
       changed_(tree.number.size(), 0) {
   for (std::uint32_t level = 0; level < slot_.size(); ++level) {
@@ -153,6 +162,24 @@ TreeWriter::TreeWriter(const TreeFabric& tree, const BatchSearch& search)
       const std::uint32_t other = tree.shape.level[search.link(link).to];
       kind_.push_back(other == own ? kLevel : other > own ? kUp : kDown);
     }
+  }
+  narrow_.assign(kind_.size(), 0);
+  for (const SwitchIdx sw : tree.guids.indices()) find_narrow(sw);
+}
+
+void TreeWriter::find_narrow(SwitchIdx child) {
+  const std::span<const UpSlots::Slot> slots = tree_.slots.of(child);
+  for (const UpSlots::Slot& missing : slots) {
+    if (missing.edge != kUnreached) continue;
+    const auto left = std::ranges::find_if(slots, [&](const UpSlots::Slot& slot) {
+      return slot.edge != kUnreached && slot.parent == missing.parent;
+    });
+    if (left == slots.end()) continue;
+    const SwitchIdx parent = tree_.graph.edge(left->edge).to;
+    for (std::uint32_t link = search_.first_link(parent); link < search_.end_link(parent); ++link)
+      narrow_[link] = narrow_[link] || search_.link(link).to == child;
+    has_narrow_[child] = 1;
+    any_narrow_ = true;
   }
 }
 
@@ -169,6 +196,19 @@ void TreeWriter::begin(std::span<const SwitchIdx> destinations) {
       for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
         entries_[i].push_back(
             {Lid{static_cast<std::uint16_t>(target.base.value() + offset)}, target.egress});
+    }
+  }
+  if (!any_narrow_) return;
+  std::ranges::fill(narrow_ends_, 0);
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    const SwitchIdx sw = destinations[i];
+    if (sw != kNone<SwitchIdx> && has_narrow_[sw])
+      narrow_ends_[tree_.shape.level[sw]] |= std::uint64_t{1} << i;
+  }
+  for (const SwitchIdx sw : tree_.guids.indices()) {
+    narrow_below_[sw] = 0;
+    for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+      if (narrow_[link]) narrow_below_[sw] |= search_.wanted(link);
     }
   }
 }
@@ -217,11 +257,21 @@ void TreeWriter::write(SwitchIdx sw, std::uint64_t which, Row row) {
       rest |= alone;
     }
   }
-  if (const std::uint64_t any = rest & up & every_up & ~other; any != 0 && is_regular(sw)) {
+  if (const std::uint64_t any = rest & up & every_up & ~other & ~meets_gaps(sw);
+      any != 0 && is_regular(sw)) {
     climb(sw, any, row);
     rest &= ~any;
   }
   put_all(rest, row, [&](const Entry& entry, unsigned bit) { return choose(sw, bit, entry.lid); });
+}
+
+std::uint64_t TreeWriter::meets_gaps(SwitchIdx sw) const {
+  if (!any_narrow_) return 0;
+  std::uint64_t all = narrow_ends_[tree_.shape.level[sw]];
+  for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
+    if (kind_[link] == kUp) all |= search_.wanted(link) & narrow_below_[search_.link(link).to];
+  }
+  return all;
 }
 
 bool TreeWriter::is_regular(SwitchIdx sw) const {
@@ -237,7 +287,7 @@ void TreeWriter::climb(SwitchIdx sw, std::uint64_t which, Row& row) {
   const std::uint8_t* const slot_of = slot_[tree_.shape.level[sw]].data();
   put_all(which, row, [&](const Entry& entry, unsigned bit) {
     const PortNum port = ports[slot_of[entry.lid.value()]];
-    return port != kNoRoute ? port : choose_up(sw, bit, tree_.number[entry.lid.value()]);
+    return port != kNoRoute ? port : choose_up(sw, bit, tree_.number[entry.lid.value()], false);
   });
 }
 
@@ -267,7 +317,7 @@ PortNum TreeWriter::choose(SwitchIdx sw, unsigned bit, Lid lid) const {
   for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link)
     links[kind_[link]] += allows(link, bit);
   const std::uint8_t kind = links[kDown] != 0 ? kDown : links[kUp] != 0 ? kUp : kLevel;
-  if (kind == kUp) return choose_up(sw, bit, number);
+  if (kind == kUp) return choose_up(sw, bit, number, links[kUp] > 1);
   std::uint64_t skip = number / tree_.divider[tree_.shape.level[sw]] % links[kind];
   for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
     if (kind_[link] != kind || !allows(link, bit) || skip-- != 0) continue;
@@ -277,12 +327,20 @@ PortNum TreeWriter::choose(SwitchIdx sw, unsigned bit, Lid lid) const {
   return kNoRoute;
 }
 
-PortNum TreeWriter::choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) const {
+PortNum TreeWriter::choose_up(SwitchIdx sw,
+                              unsigned bit,
+                              std::uint64_t number,
+                              bool has_other_parents) const {
   const std::span<const UpSlots::Slot> slots = tree_.slots.of(sw);
   const std::uint64_t digits = number / tree_.divider[tree_.shape.level[sw]];
+  const auto is_allowed = [&](const UpSlots::Slot& slot) {
+    return slot.edge != kUnreached && allows(search_.link_of(slot.edge), bit);
+  };
   for (std::uint64_t i = 0; i < slots.size(); ++i) {
-    const UpSlots::Slot& slot = slots[probe(digits, slots.size(), i)];
-    if (slot.edge != kUnreached && allows(search_.link_of(slot.edge), bit)) return slot.port;
+    const UpSlots::Slot& slot = slots[probe(digits, slots.size(), i, tree_.source[sw])];
+    if (!is_allowed(slot)) continue;
+    if (i == 0 && has_other_parents && meets_gap(sw, slot, bit, number)) continue;
+    return slot.port;
   }
   // Slots are those of a level as it mostly is; what is cabled otherwise may have none.
   for (std::uint32_t link = search_.first_link(sw); link < search_.end_link(sw); ++link) {
@@ -290,6 +348,35 @@ PortNum TreeWriter::choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) 
       return tree_.graph.edge(search_.link(link).edge).port;
   }
   return kNoRoute;
+}
+
+const UpSlots::Slot& TreeWriter::slot_of_number(SwitchIdx sw, std::uint64_t number) const {
+  const std::span<const UpSlots::Slot> slots = tree_.slots.of(sw);
+  return slots[number / tree_.divider[tree_.shape.level[sw]] % slots.size()];
+}
+
+bool TreeWriter::meets_gap(SwitchIdx sw,
+                           const UpSlots::Slot& slot,
+                           unsigned bit,
+                           std::uint64_t number) const {
+  const SwitchIdx parent = tree_.graph.edge(slot.edge).to;
+  bool descends = false;
+  for (std::uint32_t link = search_.first_link(parent); link < search_.end_link(parent); ++link) {
+    if (kind_[link] != kDown || !allows(link, bit)) continue;
+    descends = true;
+    if (!narrow_[link]) continue;
+    const SwitchIdx child = search_.link(link).to;
+    const UpSlots::Slot& way_down = slot_of_number(child, number);
+    if (way_down.edge != kUnreached) continue;
+    for (const UpSlots::Slot& other : tree_.slots.of(child)) {
+      if (other.edge != kUnreached && tree_.graph.edge(other.edge).to == parent)
+        return other.parent == way_down.parent;
+    }
+  }
+  // Beyond the parents only the last cable is known: that of a leaf with as many above it.
+  const SwitchIdx end = destinations_[bit];
+  return !descends && has_narrow_[end] && tree_.shape.level[end] == tree_.shape.level[sw] &&
+         slot_of_number(end, number).edge == kUnreached;
 }
 
 PortNum TreeWriter::choose_down(SwitchIdx sw,

@@ -75,7 +75,9 @@ class BatchSearch {
 
 // Entries by the modulo rule: of the next hops that a search allows, the one whose slot the number
 // of the LID says. Where that one is missing or not allowed, the numbers that share it are spread
-// over all others, each by itself: no number moves for another's loss.
+// over all others, each by itself: no number moves for another's loss. The switches that climb
+// spread likewise, since each number comes down from a parent by one cable. So they do where the
+// number's cable down is missing beside others of its trunk, which would carry it as well.
 
 /// A row of tables that share it with a former version until an entry comes out otherwise.
 class SharedRow {
@@ -114,6 +116,9 @@ class TreeWriter {
   template <class Row>
   void write(SwitchIdx sw, std::uint64_t which, Row row);
 
+  /// Destinations for which the slots of other switches count as well.
+  [[nodiscard]] std::uint64_t meets_gaps(SwitchIdx sw) const;
+
   [[nodiscard]] const std::vector<char>& changed() const { return changed_; }
 
  private:
@@ -145,8 +150,23 @@ class TreeWriter {
     return (search_.wanted(link) >> bit & 1) != 0;
   }
 
+  void find_narrow(SwitchIdx child);
+
   [[nodiscard]] PortNum choose(SwitchIdx sw, unsigned bit, Lid lid) const;
-  [[nodiscard]] PortNum choose_up(SwitchIdx sw, unsigned bit, std::uint64_t number) const;
+  [[nodiscard]] PortNum choose_up(SwitchIdx sw,
+                                  unsigned bit,
+                                  std::uint64_t number,
+                                  bool has_other_parents) const;
+
+  /// Climbing by the slot, the number would come down by a cable that is another number's.
+  [[nodiscard]] bool meets_gap(SwitchIdx sw,
+                               const UpSlots::Slot& slot,
+                               unsigned bit,
+                               std::uint64_t number) const;
+
+  /// The slot by which the number would climb from there, and come down to there.
+  [[nodiscard]] const UpSlots::Slot& slot_of_number(SwitchIdx sw, std::uint64_t number) const;
+
   [[nodiscard]] PortNum choose_down(SwitchIdx sw,
                                     const BatchSearch::Link& link,
                                     std::uint64_t number) const;
@@ -155,7 +175,12 @@ class TreeWriter {
   const BatchSearch& search_;
   std::vector<std::vector<std::uint8_t>> slot_;  // by level and LID; empty: too many slots
   std::vector<std::uint8_t> kind_;               // by link: leads up, down or neither
+  std::vector<char> narrow_;                     // by link down: cables of its trunk are missing
+  IndexVector<SwitchIdx, char> has_narrow_;      // some trunk up
   std::array<std::vector<Entry>, BatchSearch::kBatch> entries_;
+  std::vector<std::uint64_t> narrow_ends_;  // by level: destinations there with has_narrow_
+  IndexVector<SwitchIdx, std::uint64_t> narrow_below_;  // destinations it sends over a narrow link
+  bool any_narrow_ = false;
   IndexVector<SwitchIdx, std::uint8_t> bit_;  // of destinations; kBatch: none
   std::vector<SwitchIdx> destinations_;
   std::vector<char> changed_;  // by LID

@@ -34,11 +34,11 @@ class Changer {
     if (!find_moved()) return std::nullopt;
     out_.lft = copy_tables(in_force_.routing->lft, was_, top_);
     drop_stale();
-    TreeWriter writer{tree_, search_};
+    TreeWriter writer{tree_, search_}, writer_before{before_, search_before_};
     const std::vector<SwitchIdx>& all = tree_.destinations;
     for (std::size_t from = 0; from < all.size(); from += BatchSearch::kBatch) {
       const std::size_t count = std::min(BatchSearch::kBatch, all.size() - from);
-      write_batch(writer, {all.data() + from, count});
+      write_batch(writer, writer_before, {all.data() + from, count});
     }
     for (std::size_t lid = 0; lid < writer.changed().size(); ++lid) {
       if (writer.changed()[lid]) out_.recomputed.push_back(Lid{static_cast<std::uint16_t>(lid)});
@@ -55,15 +55,15 @@ class Changer {
     return true;
   }
 
-  // Rows to be written from end to end: switches that are new, have other cables, or whose
-  // neighbours count their slots differently.
+  // Rows to be written from end to end: switches that are new, have other cables or another place
+  // to begin at, or whose neighbours count their slots differently.
   void find_rows() {
     for (const SwitchIdx sw : anew_.indices()) {
       if (was_[sw] == kNone<SwitchIdx>) {
         anew_[sw] = 1;
         continue;
       }
-      if (!same_links(sw)) anew_[sw] = 1;
+      if (!same_links(sw) || tree_.source[sw] != before_.source[was_[sw]]) anew_[sw] = 1;
       if (same_slots(sw)) continue;
       anew_[sw] = 1;
       // Parallel cables down are chosen by the slots of the child.
@@ -189,7 +189,9 @@ class Changer {
            (was_[sw] == kNone<SwitchIdx> || neighbour_of(before_.graph, was_[sw]) != was_[now]);
   }
 
-  void write_batch(TreeWriter& writer, std::span<const SwitchIdx> destinations) {
+  void write_batch(TreeWriter& writer,
+                   TreeWriter& writer_before,
+                   std::span<const SwitchIdx> destinations) {
     std::array<SwitchIdx, BatchSearch::kBatch> were;
     std::uint64_t moved = 0;
     for (std::size_t i = 0; i < destinations.size(); ++i) {
@@ -199,9 +201,12 @@ class Changer {
     search_.find(destinations);
     search_before_.find({were.data(), destinations.size()});
     writer.begin(destinations);
+    writer_before.begin({were.data(), destinations.size()});
     const std::uint64_t all = kAll >> (BatchSearch::kBatch - destinations.size());
     for (const SwitchIdx sw : anew_.indices()) {
-      const std::uint64_t which = anew_[sw] ? all : moved | find_different(sw);
+      const std::uint64_t which = anew_[sw] ? all
+                                            : moved | find_different(sw) | writer.meets_gaps(sw) |
+                                                  writer_before.meets_gaps(was_[sw]);
       if (which != 0) writer.write(sw, which, SharedRow{out_.lft, sw});
     }
   }

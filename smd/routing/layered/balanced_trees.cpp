@@ -1,5 +1,4 @@
 #include "smd/routing/layered/balanced_trees.h"
-#include "smd/routing/trees/rebalance.h"
 
 #include <algorithm>
 #include <utility>
@@ -50,7 +49,8 @@ class FamilyTrees final : public MovableTrees {
  public:
   explicit FamilyTrees(const TreesToRebalance& on) : on_(on) {
     for (const TreeFamily& family : on.plan.families) {
-      if (on.offset < family.trees && family.weight != 0) families_.push_back(&family);
+      const bool stays = on.led_around != nullptr && (*on.led_around)[family.root] != 0;
+      if (on.offset < family.trees && family.weight != 0 && !stays) families_.push_back(&family);
     }
   }
 
@@ -166,6 +166,31 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
   return {std::move(plan), std::move(trees), heaviest, imbalance};
 }
 
+BalancedTrees even_once_more(const Fabric& fabric, const SwitchGraph& graph, BalancedTrees trees) {
+  TreeGrower grower{fabric, graph, trees.plan, trees.trees};
+  std::uint32_t offsets = 0;
+  for (const TreeFamily& family : trees.plan.families) offsets = std::max(offsets, family.trees);
+  std::vector<std::vector<std::uint32_t>> moved(trees.trees.count());
+  for (std::uint32_t offset = 0; offset < offsets; ++offset) {
+    grower.clear_loads();
+    for (const TreeFamily& family : trees.plan.families) {
+      if (offset < family.trees) grower.load(family, offset);
+    }
+    const Imbalance reached = rebalance_trees({.graph = graph,
+                                               .plan = trees.plan,
+                                               .trees = trees.trees,
+                                               .offset = offset,
+                                               .changed = moved},
+                                              grower,
+                                              {},
+                                              true);
+    if (offset != 0) continue;
+    trees.heaviest_load = grower.find_heaviest_load();
+    trees.imbalance = reached;
+  }
+  return trees;
+}
+
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees) {
   TreeGrower grower{fabric, oriented.graph, trees.plan, trees.trees};
   DetourSearch detours{oriented};
@@ -177,7 +202,10 @@ void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedT
   }
 }
 
-Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalance& before) {
+Imbalance rebalance_trees(TreesToRebalance on,
+                          TreeGrower& grower,
+                          const Imbalance& before,
+                          bool settles_idle) {
   FamilyTrees trees{on};
   Traffic traffic{.sources = IndexVector<SwitchIdx, std::uint32_t>(on.graph.switches(), 0),
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(on.graph.switches(), 0)};
@@ -189,7 +217,9 @@ Imbalance rebalance_trees(TreesToRebalance on, TreeGrower& grower, const Imbalan
   const LoadTarget aim =
       find_load_target(find_least_peak(on.graph, traffic, grower.slowness(), load), before, load);
   LoadRebalancer rebalancer{on.graph, traffic.sources, grower.slowness(), load, trees};
-  if (before.peak == 0) {
+  if (settles_idle) {
+    rebalancer.run_settling(aim.best);
+  } else if (before.peak == 0) {
     rebalancer.run_from_scratch(aim.best);
   } else {
     rebalancer.run(aim);

@@ -55,6 +55,13 @@ struct BalancedTrees {
                                                  const Targets& targets,
                                                  TreeStyle style);
 
+/// The same trees, where some channel carries more than it need: evened once more, and switches
+/// that nobody passes on the way to a LID out of the way, too, so that others can come by them.
+/// heaviest_load says whether that helped.
+[[nodiscard]] BalancedTrees even_once_more(const Fabric& fabric,
+                                           const SwitchGraph& graph,
+                                           BalancedTrees trees);
+
 /// Grows the trees to switches without hosts anew, along up*/down* paths.
 void lead_around(const Fabric& fabric, const OrientedFabric& oriented, BalancedTrees& trees);
 
@@ -67,16 +74,20 @@ struct TreesToRebalance {
   std::uint32_t offset;  // of LIDs: only their trees
   std::vector<std::vector<std::uint32_t>>&
       changed;  // by tree: switches with another next hop, grows
+  /// Roots that detours lead to, whose trees stay as they are; null: none.
+  const IndexVector<SwitchIdx, char>* led_around = nullptr;
   /// Whether a switch of a tree may take this next hop; empty: it may.
   std::function<bool(std::uint32_t tree, std::uint32_t sw, std::uint8_t slot)> fits = {};
 };
 
 /// Takes paths off the fullest channels: next hops that have changed anyhow as long as that helps,
 /// others only until no channel carries more than one did from scratch. Returns what to hand on.
+/// With `settles_idle` see LoadRebalancer::run_settling(), for routes that nobody follows yet.
 /// Requires: the loads of `grower` are those of all trees of the offset.
 [[nodiscard]] Imbalance rebalance_trees(TreesToRebalance on,
                                         TreeGrower& grower,
-                                        const Imbalance& before);
+                                        const Imbalance& before,
+                                        bool settles_idle = false);
 
 // Trees to switches without hosts that cost no layer of their own.
 //

@@ -240,6 +240,7 @@ class TreeRepair {
                          .trees = trees_,
                          .offset = offset,
                          .changed = changed_,
+                         .led_around = &repaired_.led_around,
                          .fits = [this](auto... what) { return fits(what...); }},
                         grower_,
                         before_.routing->load.imbalance);
@@ -312,7 +313,7 @@ class TreeRepair {
 
   void shift(const TreeFamily& family, std::uint32_t offset) {
     const std::uint32_t tree = family.first_tree + offset;
-    if (trees_.has_own_order(tree)) return;
+    if (trees_.has_own_order(tree) || repaired_.led_around[family.root]) return;
     for (const Gained& gained : gained_) {
       if (grower_.shift(family, offset, gained.sw, gained.slot, [&] {
             return fits(tree, gained.sw.value(), gained.slot);

@@ -33,6 +33,33 @@ bool is_dense(const Lattice& lattice, const NeighbourGraph& graph) {
   return graph.links() * 2 > count_links(lattice);
 }
 
+// Coordinates of the hyperplanes across dimension d, rising with the GUIDs of most switches, so
+// that the loss of one moves nobody.
+std::vector<std::uint32_t> order_hyperplanes(const NeighbourGraph& graph,
+                                             const Hyperplanes& hyperplanes,
+                                             std::size_t d) {
+  const std::uint32_t count = hyperplanes.count[d];
+  std::vector<std::uint64_t> links(count, 0), to_lower(count, 0);
+  for (const SwitchIdx sw : graph.by_guid()) {
+    const std::uint32_t own = hyperplanes.number(sw, d);
+    if (own == kNowhere) continue;
+    for (const Neighbour& neighbour : graph.around(sw)) {
+      const std::uint32_t other = hyperplanes.number(neighbour.to, d);
+      if (other == kNowhere || other == own) continue;
+      ++links[own];
+      to_lower[own] += graph.rank(neighbour.to) < graph.rank(sw);
+    }
+  }
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return to_lower[a] * links[b] < to_lower[b] * links[a];
+  });
+  std::vector<std::uint32_t> position(count);
+  for (std::uint32_t at = 0; at < count; ++at) position[order[at]] = at;
+  return position;
+}
+
 }  // namespace
 
 Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGraph& graph) {
@@ -49,7 +76,7 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
     return fail(Errc::Unsupported, fmt::format("links lie in {} dimensions", found.count));
   const Hyperplanes hyperplanes = find_hyperplanes(graph, found, LineKind::Complete);
 
-  // Longest side first. Hyperplanes have the order of their lowest GUIDs.
+  // Longest side first.
   std::vector<std::uint32_t> order(found.count);
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -59,8 +86,7 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
   std::vector<std::vector<std::uint32_t>> position;
   for (const std::uint32_t d : order) {
     sorted.count.push_back(hyperplanes.count[d]);
-    position.emplace_back(hyperplanes.count[d]);
-    std::iota(position.back().begin(), position.back().end(), 0u);
+    position.push_back(order_hyperplanes(graph, hyperplanes, d));
   }
   for (const SwitchIdx sw : graph.by_guid()) {
     for (std::size_t i = 0; i < order.size(); ++i)

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -224,6 +225,39 @@ class Search {
 
 using Path = std::vector<Channel>;
 
+/// Places of end ports among those that a switch has or had: ports that are cabled to no switch and
+/// at which some switch has somebody of that kind.
+class EndPlaces {
+ public:
+  EndPlaces(const NeighbourGraph& graph, const Targets& targets, bool traffic) : graph_(graph) {
+    for (const std::vector<Target>& here : targets.of) {
+      for (const Target& target : here) {
+        if (target.is_traffic() == traffic) ends_.set(target.egress.value());
+      }
+    }
+  }
+
+  void begin(SwitchIdx sw) {
+    std::bitset<256> here = ends_;
+    const std::uint32_t first = graph_.first(sw);
+    for (std::uint32_t side = first; side < first + graph_.around(sw).size(); ++side) {
+      for (const PortNum port : graph_.ports(side)) here.reset(port.value());
+    }
+    std::uint32_t next = 0;
+    for (std::size_t port = 0; port < here.size(); ++port) {
+      place_[port] = next;
+      next += here[port];
+    }
+  }
+
+  [[nodiscard]] std::uint32_t of(PortNum egress) const { return place_[egress.value()]; }
+
+ private:
+  const NeighbourGraph& graph_;
+  std::bitset<256> ends_;
+  std::array<std::uint32_t, 256> place_{};
+};
+
 void list_dependencies(const Dependencies& dependencies,
                        std::span<const Path> paths,
                        std::vector<Dependency>& wanted) {
@@ -247,10 +281,13 @@ std::vector<ColumnTarget> list_column_targets(const NeighbourGraph& graph,
                                               const Targets& targets,
                                               const Columns& columns) {
   std::vector<ColumnTarget> all;
-  std::uint32_t hosts = 0, others = 0;
-  for (const SwitchIdx sw : graph.by_guid()) {
+  EndPlaces hosts{graph, targets, true}, others{graph, targets, false};
+  for (const SwitchIdx sw : targets.of.indices()) {
+    hosts.begin(sw);
+    others.begin(sw);
     for (const Target& target : targets.of[sw]) {
-      const std::uint32_t turn = target.is_traffic() ? hosts++ : others++;
+      const std::uint32_t turn =
+          columns.cell[sw] + (target.is_traffic() ? hosts : others).of(target.egress);
       const std::uint32_t beyond = (1u << target.lmc) - 1;
       for (std::uint32_t offset = 0; offset <= beyond; ++offset) {
         const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};

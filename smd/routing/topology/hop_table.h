@@ -21,6 +21,8 @@ inline constexpr std::uint8_t kNoHop = 255;
 /// Columns of the table. A switch has one for every variant of the paths to its LIDs.
 struct Columns {
   IndexVector<SwitchIdx, std::uint32_t> first;
+  /// Where a switch stands in the shape, wherever else somebody is missing: turns begin with it.
+  IndexVector<SwitchIdx, std::uint32_t> cell;
   std::uint32_t count = 0;
   std::uint32_t variants = 1;  // columns from first on
   /// Columns behind those, for LIDs of a port beyond the first alone, which take turns among them.
@@ -60,8 +62,9 @@ class HopTable {
 /// No hop is missing.
 [[nodiscard]] bool is_whole(const NeighbourGraph& graph, const HopTable& hops);
 
-/// A LID and how it is reached. Parallel cables and variants take turns, host by host; the LIDs of
-/// one port are turns that follow each other.
+/// A LID and how it is reached. Parallel cables and variants take turns: a turn is the cell and the
+/// place of the port at its switch, whether others are there or not, so that nobody moves with
+/// another. The LIDs of one port are turns that follow each other.
 struct ColumnTarget {
   Lid lid;
   std::uint32_t column;

@@ -158,6 +158,34 @@ void LoadRebalancer::run_from_scratch(std::uint64_t limit) {
   run(limit, Which::All, kMostStuckAfterPasses);
 }
 
+void LoadRebalancer::run_settling(std::uint64_t limit) {
+  settles_idle_ = true;
+  run(limit, Which::All, kMostStuckAfterPasses);
+  settles_idle_ = false;
+}
+
+// Near to far, so that those behind it see where a switch now sends.
+void LoadRebalancer::settle_idle(std::uint32_t tree) {
+  peak_on_way_[near_to_far_.front()] = 0;
+  for (std::size_t at = 1; at < near_to_far_.size(); ++at) {
+    const std::uint32_t sw = near_to_far_[at];
+    const auto find_peak_by = [&](std::uint32_t edge) {
+      return std::max(load_[edge], peak_on_way_[graph_.edge(edge).to.value()]);
+    };
+    peak_on_way_[sw] = find_peak_by(next_[sw]);
+    if (flow_[sw] != 0) continue;
+    std::uint32_t best = next_[sw];
+    const std::uint32_t first = graph_.first_edge(SwitchIdx{sw});
+    for (std::uint32_t edge = first; edge < first + graph_.edges(SwitchIdx{sw}).size(); ++edge) {
+      const bool nearer = depth_[graph_.edge(edge).to.value()] < depth_[sw];
+      if (nearer && find_peak_by(edge) < find_peak_by(best)) best = edge;
+    }
+    if (best == next_[sw] || !trees_.take(tree, SwitchIdx{sw}, best)) continue;
+    next_[sw] = best;
+    peak_on_way_[sw] = find_peak_by(best);
+  }
+}
+
 void LoadRebalancer::even(std::uint32_t tree, std::uint64_t limit) {
   const std::uint32_t demand = trees_.demand(tree);
   if (demand == 0) return;
@@ -214,6 +242,7 @@ void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
     if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
     if (++tried > kMostTrees) return;
     read(tree);
+    if (settles_idle_) settle_idle(tree);
     rebalance_tree(tree, full, limit);
   }
 }

@@ -80,6 +80,10 @@ class LoadRebalancer {
   /// which read each but once; then the heaviest channels first, as in run().
   void run_from_scratch(std::uint64_t limit);
 
+  /// As run() for all entries, and switches that nothing passes are led off full channels before
+  /// others are to pass them. For routes that nobody follows yet: such entries move for nothing.
+  void run_settling(std::uint64_t limit);
+
   enum class Which : std::uint8_t { Changed, All };  // entries that may move
 
   /// Ends after `most_stuck` channels that nothing rebalances.
@@ -89,6 +93,7 @@ class LoadRebalancer {
   void even(std::uint32_t tree, std::uint64_t limit);
   void lighten(std::uint32_t full, std::uint64_t limit);
   void read(std::uint32_t tree);
+  void settle_idle(std::uint32_t tree);
   void rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
 
   /// Moves paths to a channel that then carries as much, and from there on.
@@ -149,6 +154,7 @@ class LoadRebalancer {
   std::vector<std::uint32_t> path_;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> candidates_;  // highest load on it, edge
   std::uint64_t limit_ = 0;                                          // of this run
+  bool settles_idle_ = false;
   bool only_evening_ = true;   // moves that make the sum of squares smaller
   std::size_t passed_on_ = 0;  // attempts in this run
   std::uint64_t steps_ = 0;

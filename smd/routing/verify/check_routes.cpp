@@ -35,6 +35,7 @@ class Checker {
 
   /// Of the LIDs [first, last) alone, and without a look for credit loops.
   RouteReport follow(std::size_t first, std::size_t last) {
+    report_.minimality = options_.minimality;
     count_sources();
     for (std::size_t value = first; value < last; ++value) {
       const PortIdx owner = lids_.owner[value];
@@ -218,6 +219,7 @@ void add_report(RouteReport& all, RouteReport&& some) {
   all.unreachable += some.unreachable;
   all.loops += some.loops;
   all.minimal += some.minimal;
+  all.minimality = all.minimality && some.minimality;
   all.hops += some.hops;
   all.max_hops = std::max(all.max_hops, some.max_hops);
   for (std::string& fault : some.first_faults) {

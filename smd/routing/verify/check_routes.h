@@ -22,6 +22,7 @@ struct RouteReport {
   std::uint64_t unreachable = 0;  // pairs whose walk ends nowhere or at the wrong node
   std::uint64_t loops = 0;        // pairs whose walk meets a switch twice
   std::uint64_t minimal = 0;      // pairs that use as few switch hops as the graph allows
+  bool minimality = true;         // that was looked at
   std::uint64_t hops = 0;         // switch-to-switch links, summed over pairs that arrive
   unsigned max_hops = 0;
   bool acyclic = true;
@@ -36,7 +37,7 @@ struct RouteReport {
 
 struct CheckOptions {
   /// Also measure hops against the shortest: a search per destination switch, which takes longer
-  /// than all the rest. Turn it off for changes; RouteReport::minimal is 0 then.
+  /// than all the rest. Turn it off for changes; RouteReport says so then.
   bool minimality = true;
 
   /// Any end port may send to any LID with any SL, whatever its path was given.

@@ -586,7 +586,7 @@ std::shared_ptr<const VerifiedRoutes> VerifiedRoutes::update(const RoutesOnFabri
 }
 
 RouteReport VerifiedRoutes::report() const {
-  RouteReport report;
+  RouteReport report{.minimality = false};
   for (std::size_t hops = 0; hops < pairs_by_hops_.size(); ++hops) {
     report.pairs += pairs_by_hops_[hops];
     report.hops += hops * pairs_by_hops_[hops];

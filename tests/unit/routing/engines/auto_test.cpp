@@ -459,6 +459,9 @@ TEST(Auto, WeighsBothKindsOfDirectionsOffTrees) {
   RoutingRequest rooted_at{.options = {.auto_vls = 1}};
   rooted_at.options.roots = {torus.fabric.node_guid[torus.fabric.switch_node[SwitchIdx{3}]]};
   EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, rooted_at)), 0);
+  // Nobody by that name: no roots.
+  rooted_at.options.roots = {Guid{0x99}};
+  EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, rooted_at)), 1);
   const RoutingRequest depth_first{
       .options = {.orientation_search = OrientationSearch::DepthFirst, .auto_vls = 1}};
   EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, depth_first)), 0);

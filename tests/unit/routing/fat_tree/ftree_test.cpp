@@ -8,6 +8,7 @@
 #include "smd/routing/engine.h"
 #include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/updn/islands.h"
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/trees.h"
 
@@ -454,6 +455,65 @@ TEST_F(ParallelChange, AnyOneCable) {
   for (const PortIdx lost : list_cables(whole_)) {
     SCOPED_TRACE(print_port(whole_, lost));
     lose_and_restore(without_cables(whole_, {lost}));
+  }
+}
+
+TEST_F(ParallelChange, ManyCablesAtOnceAndMoreOnTop) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Rng rng{seed};
+    const Fabric some = without_cables(whole_, draw_cables(whole_, 10, rng));
+    lose_and_restore(some);
+    const RoutingTables first = ftree(some, lids_);
+    const Fabric more = without_cables(some, draw_cables(some, 3, rng));
+    const RoutingTables second = ftree_after(more, lids_, some, lids_, first);
+    expect_sound(more, lids_, second);
+    EXPECT_EQ(second.lft, ftree(more, lids_).lft);
+    EXPECT_EQ(ftree_after(some, lids_, more, lids_, second).lft, first.lft);
+  }
+}
+
+class TrunkChange : public Change {
+ protected:
+  TrunkChange() : Change("pgft:levels=2,down=6.6,up=1.3,parallel=1.2") {}
+};
+
+TEST_F(TrunkChange, AnyOneCable) {
+  for (const PortIdx lost : list_cables(whole_)) {
+    SCOPED_TRACE(print_port(whole_, lost));
+    lose_and_restore(without_cables(whole_, {lost}));
+  }
+}
+
+TEST_F(TrunkChange, AnyTwoCablesOfALeaf) {
+  const std::vector<PortIdx> cables = list_cables(whole_);
+  for (std::size_t a = 0; a < 6; ++a) {
+    for (std::size_t b = a + 1; b < 12; ++b)
+      lose_and_restore(without_cables(whole_, {cables[a], cables[b]}));
+  }
+}
+
+// A number comes down from a spine by one cable, whoever sends: what came by a missing one comes by
+// all others only if senders climb to different spines.
+TEST(Ftree, WhatCameDownAMissingCableComesDownAllOthers) {
+  struct Row {
+    const char* spec;
+    const char* leaf;  // that loses a cable to the spine; "": as it is
+    const char* spine;
+    std::uint64_t most;
+  };
+
+  for (const Row& row :
+       {Row{"pgft:levels=2,down=12.24,up=1.12,parallel=1.1", "sw-0-0", "sw-1-0", 312},  // 552
+        Row{"pgft:levels=2,down=12.12,up=1.3,parallel=1.4", "sw-0-0", "sw-1-0", 192},   // 264
+        Row{"pgft:levels=2,down=6.6,up=1.3,parallel=1.2,missing=6", "", "", 78},        // 114
+        Row{"fat-tree:k=8,levels=2,uneven=40", "", "", 56},                             // 96
+        Row{"fat-tree:k=8,levels=3", "sw-0-0", "sw-1-0", 168}}) {                       // 248
+    const Fabric whole = generated_fabric(row.spec);
+    const Fabric fabric = *row.leaf == 0
+                              ? generated_fabric(row.spec)
+                              : without_cables(whole, {cable(whole, row.leaf, row.spine)});
+    const LidMap lids = lids_in_order(fabric);
+    EXPECT_LE(measure_load(fabric, lids, ftree(fabric, lids).lft).max, row.most) << row.spec;
   }
 }
 

@@ -6,9 +6,11 @@
 #include <map>
 
 #include "smd/fabric/builder.h"
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/random_fabric.h"
+#include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
 namespace dfsssp_test {
@@ -142,6 +144,19 @@ TEST(Dfsssp, PathsToTheMiddleOfAFatTreeCostNoLane) {
       EXPECT_EQ(links, path(f, lids, compute("minhop", f, lids).lft, from, to).size() - 1);
     }
   }
+}
+
+// Two full channels, and nobody who could leave them: switches that no path passes on the way to a
+// LID send over the other one.
+TEST(Dfsssp, SwitchesThatNobodyPassesMakeWay) {
+  const Fabric whole = generated_fabric("pgft:levels=3,down=2.3.3,up=1.2.3,parallel=1.2.1");
+  const Fabric f =
+      without_nodes(without_cables(whole, {port(whole, "sw-1-0:9")}), {node(whole, "sw-2-0")});
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = dfsssp(f, lids);
+  EXPECT_EQ(tables.vls, 1u);
+  EXPECT_TRUE(check_routes(f, lids, tables).ok());
+  EXPECT_EQ(measure_load(f, lids, tables.lft).max, 18u) << "24 before";
 }
 
 TEST(Dfsssp, ParallelLinksShareTheLoad) {

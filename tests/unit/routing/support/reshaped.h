@@ -47,6 +47,8 @@ class Reshaped {
     return *this;
   }
 
+  Reshaped& without_host(const std::string& name) { return without_switch(name); }
+
   /// Nodes in another order, with other GUIDs, cables at other ports of their switches. Names stay.
   Reshaped& relabel(std::uint64_t seed) {
     sim::relabel(spec_, seed);
