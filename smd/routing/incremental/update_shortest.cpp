@@ -58,13 +58,8 @@ class ShortestUpdate {
       if (keep_detours && may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) &&
           mend(last))
         continue;
-      if (any_fresh || !old_.hold(last)) {
+      if (any_fresh || !old_.hold(last) || !settle_changed(last))
         route_anew(last);
-        continue;
-      }
-      for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
-      for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
-      if (may_be_longer_ && !all_arrive(last)) route_anew(last);
     }
     LoadRecord load = rebalance_shortest(list_switch_guids(fabric_),
                                          {.graph = graph_,
@@ -197,13 +192,37 @@ class ShortestUpdate {
   [[nodiscard]] std::uint32_t count_links(SwitchIdx sw, Lid lid, SwitchIdx last) const {
     std::uint32_t links = 0;
     for (; sw != last; ++links) {
-      const auto edges = graph_.edges(sw);
-      const PortNum port = tables_.route(sw, lid);
-      const auto edge = std::ranges::lower_bound(edges, port, {}, &SwitchEdge::port);
-      if (links > graph_.switches() || edge == edges.end() || edge->port != port) return kUnreached;
-      sw = edge->to;
+      if (sw == kNone<SwitchIdx> || links > graph_.switches()) return kUnreached;
+      sw = next(sw, lid);
     }
     return links;
+  }
+
+  // kNone where the entry leads to no switch.
+  [[nodiscard]] SwitchIdx next(SwitchIdx sw, Lid lid) const {
+    const auto edges = graph_.edges(sw);
+    const PortNum port = tables_.route(sw, lid);
+    const auto edge = std::ranges::lower_bound(edges, port, {}, &SwitchEdge::port);
+    return edge == edges.end() || edge->port != port ? kNone<SwitchIdx> : edge->to;
+  }
+
+  // Where every switch is as far from `last` as it was. False: something goes round in a circle.
+  bool settle_changed(SwitchIdx last) {
+    for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
+    for (const SwitchIdx sw : old_.changed()) {
+      if (may_be_longer_ &&
+          std::ranges::any_of(lids_, [&](Lid lid) { return goes_round(sw, lid, last); }))
+        return false;
+      settle_in_place(sw, last);
+    }
+    return !may_be_longer_ || all_arrive(last);
+  }
+
+  [[nodiscard]] bool goes_round(SwitchIdx sw, Lid lid, SwitchIdx last) const {
+    std::size_t links = 0;
+    for (; sw != last && sw != kNone<SwitchIdx> && links <= graph_.switches(); ++links)
+      sw = next(sw, lid);
+    return links > graph_.switches();
   }
 
   // Who takes a longer way may come back to a switch that has taken a shorter one.

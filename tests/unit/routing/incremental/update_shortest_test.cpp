@@ -369,5 +369,51 @@ TEST(KeepShortest, LinkSpeedsCountForWhatIsLedElsewhere) {
   EXPECT_EQ(leaving(cut, lids, meanwhile)[3], 1u);
 }
 
+// Paths to and from switches without hosts may have been led apart, and be longer than need be.
+
+// For the LID of the switch `to`: each switch hands over to the next of the path.
+void lead(const Fabric& f,
+          const LidMap& lids,
+          const char* to,
+          const std::vector<const char*>& path,
+          RoutingTables& tables) {
+  const Lid lid = lids.base[end_port(f, to)];
+  for (std::size_t at = 0; at + 1 < path.size(); ++at) {
+    const SwitchIdx sw = switch_named(f, path[at]), next = switch_named(f, path[at + 1]);
+    const SwitchGraph graph{f};
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      if (edge.to == next) tables.lft.set_route(sw, lid, edge.port);
+    }
+  }
+}
+
+// What says that paths were led apart.
+std::shared_ptr<const TurnRecord> some_turns(const Fabric& f, const LidMap& lids) {
+  return compute("nue", f, lids, {.max_vls = 1}).turns;
+}
+
+TEST(KeepDetours, ARingBetweenChangedSwitchesIsNoticedBeforePathsAreCounted) {
+  //  To S9, in force: S3 - S4 - S2 - S1 - S5 - S9, though S3 and S5 are next to it. S1 loses S5 and
+  //  would take S3, the emptier of two: a ring, through S2, which has changed as well.
+  const char* const text =
+      "S1-S3 S1-S6 S2-S1 S2-S4 S3-S4 S3-S9 S5-S9 S6-S9 S7-S5 H1-S6 H2-S6 H3-S9";
+  const Fabric whole = fabric_from(std::string{text} + " S1:9-S5:9 S2:9-S7:9");
+  Fabric cut = whole;
+  lose(cut, "S1:9");
+  lose(cut, "S2:9");
+  const LidMap lids = lids_in_order(whole);
+  RoutingTables tables = compute_minhop(whole, lids);
+  lead(whole, lids, "S9", {"S3", "S4", "S2", "S1", "S5", "S9"}, tables);
+  tables.load = {};
+  tables.turns = some_turns(whole, lids);
+  ASSERT_EQ(check_routes(whole, lids, tables.lft).loops, 0u);
+  const PreviousRoutes before{&whole, &lids, &tables};
+  const RoutingTables after = compute_minhop(cut, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  const RouteReport report = check_routes(cut, lids, after.lft);
+  EXPECT_EQ(report.loops, 0u);
+  EXPECT_EQ(report.unreachable, 0u);
+}
+
 }  // namespace update_shortest_test
 }  // namespace smd::test
