@@ -415,5 +415,28 @@ TEST(KeepDetours, ARingBetweenChangedSwitchesIsNoticedBeforePathsAreCounted) {
   EXPECT_EQ(report.unreachable, 0u);
 }
 
+TEST(KeepDetours, AHostThatComesToASwitchWithoutTakesNone) {
+  //  S1, without hosts, goes to H1 by S4 and S3, to H2 directly.
+  const Fabric whole = fabric_from("S1-S2 S1-S4 S4-S3 S3-S2 H1-S2 H2-S2 H3-S3 H4-S4 H9-S1:9");
+  Fabric less = whole;
+  lose(less, "S1:9");
+  const LidMap lids = lids_in_order(whole);
+  LidMap fewer = make_lid_map(less);
+  for (const PortIdx owner : lids.owner) {
+    if (owner != kNone<PortIdx> && owner != end_port(whole, "H9"))
+      set_lid(fewer, owner, lids.base[owner], 0);
+  }
+  RoutingTables tables = compute_minhop(less, fewer);
+  lead(less, fewer, "H1", {"S1", "S4", "S3", "S2"}, tables);
+  tables.load = {};
+  tables.turns = some_turns(less, fewer);
+  const PreviousRoutes before{&less, &fewer, &tables};
+  const RoutingTables after = compute_minhop(whole, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  const RouteReport report = check_routes(whole, lids, after.lft);
+  EXPECT_TRUE(report.unreachable == 0 && report.loops == 0);
+  EXPECT_EQ(path(whole, lids, after.lft, "H9", "H1").size(), 2u);
+}
+
 }  // namespace update_shortest_test
 }  // namespace smd::test
