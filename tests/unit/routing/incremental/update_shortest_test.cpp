@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "smd/routing/engine.h"
+#include "smd/routing/incremental/entries.h"
+#include "smd/routing/incremental/rebalance_shortest.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/hop_distance.h"
@@ -436,6 +438,37 @@ TEST(KeepDetours, AHostThatComesToASwitchWithoutTakesNone) {
   const RouteReport report = check_routes(whole, lids, after.lft);
   EXPECT_TRUE(report.unreachable == 0 && report.loops == 0);
   EXPECT_EQ(path(whole, lids, after.lft, "H9", "H1").size(), 2u);
+}
+
+TEST(CountShortestLoads, ADetourOfTheFirstLidTakesNothingFromTheOthers) {
+  //  To S1: the host at S5 goes to H1 by S4 and to H2 by S2. S2, without hosts, goes to H1 by S3.
+  const Fabric f = fabric_from("S1-S2 S1-S4 S2-S3 S3-S4 S2-S5 S4-S5 H1-S1 H2-S1 H5-S5");
+  const LidMap lids = lids_in_order(f);
+  RoutingTables tables = compute_minhop(f, lids);
+  lead(f, lids, "H1", {"S2", "S3", "S4", "S1"}, tables);
+  lead(f, lids, "H1", {"S5", "S4"}, tables);
+  lead(f, lids, "H2", {"S5", "S2", "S1"}, tables);
+  const SwitchGraph graph{f};
+  const Targets targets = find_targets(f, lids);
+  ASSERT_LT(lids.base[end_port(f, "H1")], lids.base[end_port(f, "H2")]);
+  const std::vector<std::uint64_t> load = count_shortest_loads(graph,
+                                                               targets,
+                                                               targets.hosts,
+                                                               find_link_costs(f, graph),
+                                                               list_destinations(targets, lids.top),
+                                                               tables.lft,
+                                                               0);
+  const auto between = [&](const char* from, const char* to) {
+    const SwitchIdx sw = switch_named(f, from);
+    std::uint32_t edge = graph.first_edge(sw);
+    while (graph.edge(edge).to != switch_named(f, to)) ++edge;
+    return load[edge];
+  };
+  EXPECT_EQ(between("S5", "S2"), 1u);
+  EXPECT_EQ(between("S2", "S1"), 1u);
+  EXPECT_EQ(between("S5", "S4"), 1u);
+  EXPECT_EQ(between("S4", "S1"), 1u);
+  EXPECT_EQ(between("S2", "S3"), 0u);
 }
 
 }  // namespace update_shortest_test
