@@ -7,6 +7,8 @@
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/incremental/changes.h"
+#include "smd/routing/incremental/entries.h"
 #include "smd/routing/nue/planner.h"
 #include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/nue/turn_record.h"
@@ -35,8 +37,10 @@ class Nue final : public Engine {
            "taken, and then every tree is grown again beside all others at a price that rises with "
            "what links carry. Hosts of one switch and LIDs "
            "of one host are spread over all equally short ways whose turns are free. Given the "
-           "routes in force, keeps the tree of every LID that is whole, and of broken ones what "
-           "still leads there; a link that comes up takes what it shortens and its share of the "
+           "routes in force, keeps the lane and the tree of every LID, those of hosts that are "
+           "away "
+           "included, and of broken trees what still leads there; a link that comes up takes what "
+           "it shortens and its share of the "
            "rest, as far as the turns are free. Source: Nue "
            "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
@@ -67,11 +71,23 @@ class Nue final : public Engine {
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
     const Problem on{fabric, lids, request};
-    NueUpdate update{
-        fabric, lids.top, on.graph, on.shared_channels, on.targets, on.costs, previous};
-    auto tables = update.compute(on.most, request.rebalance);
-    if (!tables) return std::nullopt;
-    return std::move(*tables);
+    const auto destinations = list_destinations(on.targets, lids.top);
+    if (!are_worth_keeping(destinations,
+                           find_new_lids(fabric, lids, previous, destinations),
+                           find_rows_before(*previous.fabric, fabric)))
+      return std::nullopt;
+    for (const bool keeps_unowned : {true, false}) {
+      NueUpdate update{fabric,
+                       lids,
+                       on.graph,
+                       on.shared_channels,
+                       on.targets,
+                       on.costs,
+                       previous,
+                       keeps_unowned};
+      if (auto tables = update.compute(on.most, request.rebalance)) return std::move(*tables);
+    }
+    return std::nullopt;
   }
 
   Result<RoutingTables> compute_new(const Fabric& fabric,
@@ -130,7 +146,7 @@ class Nue final : public Engine {
     if (!is_uneven(on.graph, on.targets, on.costs, loads)) return result;
     // Destination by destination nobody knows of those that follow; now all are known.
     const PreviousRoutes all{&fabric, &lids, &result};
-    NueUpdate evenly{fabric, lids.top, on.graph, on.shared_channels, on.targets, on.costs, all};
+    NueUpdate evenly{fabric, lids, on.graph, on.shared_channels, on.targets, on.costs, all};
     auto evened = evenly.compute(on.most, true);
     if (!evened) return result;
     evened->recomputed.reset();

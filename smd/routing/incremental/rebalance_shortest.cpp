@@ -45,9 +45,15 @@ class Counter {
       std::fill_n(flow_.begin() + static_cast<std::ptrdiff_t>(sw * width_),
                   lids.size(),
                   static_cast<std::uint16_t>(sources_[SwitchIdx{sw}]));
-    for (std::size_t at = order_.size(); at-- > 1;) {
-      if (at > kAhead) fetch(order_[at - kAhead], lids);
-      hand_over(order_[at], lids, demand);
+    // Once, but where a switch that nobody sends from takes a longer way for the first LID: what
+    // others hand to it comes after its turn then, and goes on the next time.
+    bool left = true;
+    for (std::size_t turn = 0; left && turn < order_.size(); ++turn) {
+      left = false;
+      for (std::size_t at = order_.size(); at-- > 1;) {
+        if (at > kAhead) fetch(order_[at - kAhead], lids);
+        left = hand_over(order_[at], lids, demand) || left;
+      }
     }
   }
 
@@ -70,25 +76,31 @@ class Counter {
     __builtin_prefetch(row + lids.back().value());
   }
 
-  void hand_over(std::uint32_t sw,
+  /// True: somebody whose turn is over has got some of it.
+  bool hand_over(std::uint32_t sw,
                  std::span<const Lid> lids,
                  std::span<const std::uint32_t> demand) {
     const PortNum* const row = tables_.row(SwitchIdx{sw}).data();
     const Hop* const hops = hops_.data() + first_[sw];
     std::uint64_t* const carried = carried_.data() + first_[sw];
     std::uint16_t* const flows = flow_.data();
-    const std::uint16_t* const flow = flows + sw * width_;
+    std::uint16_t* const flow = flows + sw * width_;
+    bool left = false;
     for (std::size_t begin = 0; begin < lids.size(); begin += kStep) {
       // Most switches in the middle carry few of the LIDs.
       if (std::uint64_t any; std::memcpy(&any, flow + begin, sizeof any), any == 0) continue;
       const std::size_t end = std::min(begin + kStep, lids.size());
       for (std::size_t j = begin; j < end; ++j) {
+        if (flow[j] == 0) continue;
         const std::size_t port = row[lids[j].value()].value();
         carried[port] += std::uint64_t{flow[j]} * demand[j];
         std::uint16_t& onward = flows[hops[port].to * width_ + j];
         onward = static_cast<std::uint16_t>(onward + flow[j]);
+        flow[j] = 0;
+        left = left || depth_[hops[port].to] >= depth_[sw];
       }
     }
+    return left;
   }
 
   struct Hop {

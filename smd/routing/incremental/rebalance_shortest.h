@@ -72,7 +72,7 @@ class LftTrees final : public MovableTrees {
 // What channels carry under tables of shortest paths.
 
 /// By edge: paths to the LIDs base + `offset` of all targets, by their demand and cost.
-/// Requires: the entries make no loop, and those to LIDs at one switch are equally long.
+/// Requires: the entries make no loop.
 [[nodiscard]] std::vector<std::uint64_t> count_shortest_loads(
     const SwitchGraph& graph,
     const Targets& targets,

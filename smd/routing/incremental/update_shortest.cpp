@@ -43,6 +43,7 @@ class ShortestUpdate {
         whole_before_(std::ranges::count(changes_.before, kNone<SwitchIdx>) == 0 &&
                       is_in_one_piece(old_.graph_before())),
         passing_(graph.switches()) {
+    if (may_be_longer_) find_new_senders();
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
   }
 
@@ -58,13 +59,8 @@ class ShortestUpdate {
       if (keep_detours && may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) &&
           mend(last))
         continue;
-      if (any_fresh || !old_.hold(last)) {
+      if (any_fresh || !old_.hold(last) || send_round_about(last) || !settle_changed(last))
         route_anew(last);
-        continue;
-      }
-      for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
-      for (const SwitchIdx sw : old_.changed()) settle_in_place(sw, last);
-      if (may_be_longer_ && !all_arrive(last)) route_anew(last);
     }
     LoadRecord load = rebalance_shortest(list_switch_guids(fabric_),
                                          {.graph = graph_,
@@ -197,13 +193,57 @@ class ShortestUpdate {
   [[nodiscard]] std::uint32_t count_links(SwitchIdx sw, Lid lid, SwitchIdx last) const {
     std::uint32_t links = 0;
     for (; sw != last; ++links) {
-      const auto edges = graph_.edges(sw);
-      const PortNum port = tables_.route(sw, lid);
-      const auto edge = std::ranges::lower_bound(edges, port, {}, &SwitchEdge::port);
-      if (links > graph_.switches() || edge == edges.end() || edge->port != port) return kUnreached;
-      sw = edge->to;
+      if (sw == kNone<SwitchIdx> || links > graph_.switches()) return kUnreached;
+      sw = next(sw, lid);
     }
     return links;
+  }
+
+  // kNone where the entry leads to no switch.
+  [[nodiscard]] SwitchIdx next(SwitchIdx sw, Lid lid) const {
+    const auto edges = graph_.edges(sw);
+    const PortNum port = tables_.route(sw, lid);
+    const auto edge = std::ranges::lower_bound(edges, port, {}, &SwitchEdge::port);
+    return edge == edges.end() || edge->port != port ? kNone<SwitchIdx> : edge->to;
+  }
+
+  // Switches that nobody sent from, and somebody does now. Paths from there were of no account when
+  // they were led apart.
+  void find_new_senders() {
+    const Targets were = find_targets(*before_.fabric, *before_.lids);
+    for (const SwitchIdx sw : targets_.of.indices()) {
+      const SwitchIdx row = changes_.before[sw];
+      if (row != kNone<SwitchIdx> && were.hosts[row] == 0 && targets_.hosts[sw] != 0)
+        new_senders_.push_back(sw);
+    }
+  }
+
+  [[nodiscard]] bool send_round_about(SwitchIdx last) {
+    if (new_senders_.empty() || is_switch_alone(last)) return false;
+    search_.find(last, hops_);
+    return std::ranges::any_of(new_senders_, [&](SwitchIdx sw) {
+      return std::ranges::any_of(
+          lids_, [&](Lid lid) { return count_links(sw, lid, last) != search_.distance(sw); });
+    });
+  }
+
+  // Where every switch is as far from `last` as it was. False: something goes round in a circle.
+  bool settle_changed(SwitchIdx last) {
+    for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
+    for (const SwitchIdx sw : old_.changed()) {
+      if (may_be_longer_ &&
+          std::ranges::any_of(lids_, [&](Lid lid) { return goes_round(sw, lid, last); }))
+        return false;
+      settle_in_place(sw, last);
+    }
+    return !may_be_longer_ || all_arrive(last);
+  }
+
+  [[nodiscard]] bool goes_round(SwitchIdx sw, Lid lid, SwitchIdx last) const {
+    std::size_t links = 0;
+    for (; sw != last && sw != kNone<SwitchIdx> && links <= graph_.switches(); ++links)
+      sw = next(sw, lid);
+    return links > graph_.switches();
   }
 
   // Who takes a longer way may come back to a switch that has taken a shorter one.
@@ -380,8 +420,9 @@ class ShortestUpdate {
   Entries entries_;
   ShortestSearch search_;
   IndexVector<SwitchIdx, std::bitset<256>> gained_;
-  const bool may_be_longer_;  // paths in force between switches that were led apart
-  const bool whole_before_;   // every switch was there, and all reached each other
+  const bool may_be_longer_;            // paths in force between switches that were led apart
+  const bool whole_before_;             // every switch was there, and all reached each other
+  std::vector<SwitchIdx> new_senders_;  // where paths in force may be longer
 
   // Of the destination, and of the switch, that is looked at.
   std::vector<Lid> lids_;

@@ -100,11 +100,11 @@ class PathsUpdate : SwitchPaths {
       const std::span<const PortNum> now = lft_.row(sw);
       const std::span<const PortNum> then =
           row == kNone<SwitchIdx> ? std::span<const PortNum>{} : old.row(row);
-      for (std::size_t lid = 1; lid < now.size(); ++lid) {
+      for (std::size_t lid = 1; lid < std::max(now.size(), then.size()); ++lid) {
         if (was_served_[lid] == 0 && is_served_[lid] == 0) continue;
         const PortNum before = lid < then.size() ? then[lid] : kNoRoute;
-        if (now[lid] != before || new_links[now[lid].value()] ||
-            was_served_[lid] != is_served_[lid])
+        const PortNum is = lid < now.size() ? now[lid] : kNoRoute;
+        if (is != before || new_links[is.value()] || was_served_[lid] != is_served_[lid])
           changed_.push_back({Lid{static_cast<std::uint16_t>(lid)}, sw, before});
       }
     }

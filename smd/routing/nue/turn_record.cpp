@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "smd/routing/incremental/changes.h"
+
 namespace smd {
 
 ChannelMap::ChannelMap(const SwitchGraph& graph_before,
@@ -153,6 +155,30 @@ std::vector<TargetLid> list_served_lids(const Targets& targets) {
   }
   std::ranges::sort(served, {}, &TargetLid::lid);
   return served;
+}
+
+std::vector<TargetLid> list_kept_lids(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const Targets& targets,
+                                      const PreviousRoutes& in_force) {
+  std::vector<TargetLid> kept = list_served_lids(targets);
+  Targets orphaned;
+  orphaned.of.resize(targets.of.size());
+  add_orphaned_lids(fabric, lids, in_force, orphaned);
+  for (TargetLid& lid : list_served_lids(orphaned)) {
+    lid.demand = 0;
+    kept.push_back(lid);
+  }
+  std::ranges::sort(kept, {}, &TargetLid::lid);
+  return kept;
+}
+
+bool has_entries(const ForwardingTables& tables, Lid lid) {
+  if (lid > tables.top()) return false;
+  for (std::uint32_t sw = 0; sw < tables.switches(); ++sw) {
+    if (tables.route(SwitchIdx{sw}, lid) != kNoRoute) return true;
+  }
+  return false;
 }
 
 bool TurnRecord::is_of(const PreviousRoutes& routes, const SwitchGraph& of) const {

@@ -95,6 +95,16 @@ struct TargetLid {
 /// Ascending; all on layer 0.
 [[nodiscard]] std::vector<TargetLid> list_served_lids(const Targets& targets);
 
+/// With those that nobody has and that the tables in force still lead to, see add_orphaned_lids():
+/// they have no demand.
+[[nodiscard]] std::vector<TargetLid> list_kept_lids(const Fabric& fabric,
+                                                    const LidMap& lids,
+                                                    const Targets& targets,
+                                                    const PreviousRoutes& in_force);
+
+/// At any switch.
+[[nodiscard]] bool has_entries(const ForwardingTables& tables, Lid lid);
+
 struct TurnRecord {
   struct Layer {
     std::vector<Channel> order;      // every turn leads onwards in it
@@ -113,7 +123,7 @@ struct TurnRecord {
   IndexVector<SwitchIdx, std::uint32_t> hosts;  // paths that begin at each switch
 
   ForwardingTables tables;  // shares its rows with the routes: what else it says is true of them
-  std::vector<TargetLid> served;
+  std::vector<TargetLid> served;  // ascending; those that nobody has and that keep entries as well
   std::vector<Layer> layers;
   std::vector<std::uint64_t> paths;  // by channel, by the demand of their LIDs
 };

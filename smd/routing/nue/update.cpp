@@ -26,13 +26,15 @@ void set_layer_sls(std::size_t switches,
 }
 
 NueUpdate::NueUpdate(const Fabric& fabric,
-                     Lid top,
+                     const LidMap& lids,
                      const SwitchGraph& graph,
                      std::shared_ptr<const Channels> channels,
                      const Targets& targets,
                      const std::vector<std::uint32_t>& costs,
-                     const PreviousRoutes& in_force)
-    : graph_(graph),
+                     const PreviousRoutes& in_force,
+                     bool keeps_unowned)
+    : lids_(lids),
+      graph_(graph),
       shared_channels_(std::move(channels)),
       channels_(*shared_channels_),
       targets_(targets),
@@ -41,12 +43,14 @@ NueUpdate::NueUpdate(const Fabric& fabric,
       changes_(find_port_changes(*in_force.fabric, fabric, graph)),
       by_port_(graph),
       island_of_(fabric.switch_count(), 0),
-      wanted_(list_served_lids(targets)),
-      layer_(top.value() + std::size_t{1}, 0),
-      result_{.engine = "nue", .lft = ForwardingTables::without_rows(fabric.switch_count(), top)},
+      wanted_(keeps_unowned ? list_kept_lids(fabric, lids, targets, in_force)
+                            : list_served_lids(targets)),
+      result_{.engine = "nue",
+              .lft = ForwardingTables::without_rows(
+                  fabric.switch_count(), std::max(lids.top, in_force.routing->lft.top()))},
       load_(channels_.size(), 0),
       relinked_(changes_.any()),
-      moved_(top.value() + std::size_t{1}, 0),
+      moved_(result_.lft.top().value() + std::size_t{1}, 0),
       growth_(channels_),
       is_missing_(fabric.switch_count(), 0),
       flow_(fabric.switch_count(), 0) {
@@ -65,17 +69,13 @@ NueUpdate::NueUpdate(const Fabric& fabric,
 
 std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances) {
   if (in_force_.routing->vls > layers) return std::nullopt;
-  for (const TargetLid& wanted : wanted_) layer_[wanted.lid.value()] = previous_layer(wanted.lid);
+  choose_layers();
   const TurnRecord* record = in_force_.routing->turns.get();
   if (record == nullptr || !carry_over(*record)) {
     record = nullptr;
     read_all();
   }
-  if (!fill_turns(record)) return std::nullopt;
-  for (const Broken& broken : broken_) {
-    if (!repair(broken)) return std::nullopt;
-    moved_[broken.lid.lid.value()] = 1;
-  }
+  if (!fill_turns(record) || !repair_all()) return std::nullopt;
   use_gained();
   rebalance(rebalances);
   result_.recomputed = list_recomputed();
@@ -89,11 +89,10 @@ std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances
 std::vector<Lid> NueUpdate::list_recomputed() const {
   const ForwardingTables& old = in_force_.routing->lft;
   std::vector<Lid> maybe, list;
-  for (const TargetLid& wanted : wanted_) {
-    if (!moved_[wanted.lid.value()]) continue;
-    (wanted.lid > old.top() || layer_[wanted.lid.value()] != previous_layer(wanted.lid) ? list
-                                                                                        : maybe)
-        .push_back(wanted.lid);
+  for (std::uint32_t value = 1; value < moved_.size(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (!moved_[value]) continue;
+    (lid > old.top() || layer_[value] != previous_layer(lid) ? list : maybe).push_back(lid);
   }
   std::vector<char> differs(maybe.size(), 0);
   for (const SwitchIdx sw : changes_.before.indices()) {
@@ -101,8 +100,8 @@ std::vector<Lid> NueUpdate::list_recomputed() const {
     if (row != kNone<SwitchIdx> && result_.lft.shares_row(sw, old, row)) continue;
     const std::span<const PortNum> is = result_.lft.row(sw);
     for (std::size_t at = 0; at < maybe.size(); ++at) {
-      if (row == kNone<SwitchIdx> || is[maybe[at].value()] != old.route(row, maybe[at]))
-        differs[at] = 1;
+      const PortNum was = row == kNone<SwitchIdx> ? kNoRoute : old.route(row, maybe[at]);
+      if (is[maybe[at].value()] != was) differs[at] = 1;
     }
   }
   for (std::size_t at = 0; at < maybe.size(); ++at) {
@@ -110,6 +109,25 @@ std::vector<Lid> NueUpdate::list_recomputed() const {
   }
   std::ranges::sort(list);
   return list;
+}
+
+// A LID without entries goes where others at its switch are: there it finds their turns. If it has
+// had a layer other than the first, it was there before, and who sends to it may still say so.
+void NueUpdate::choose_layers() {
+  for (std::uint32_t value = 0; value < moved_.size(); ++value)
+    layer_.push_back(previous_layer(Lid{static_cast<std::uint16_t>(value)}));
+  std::vector<TargetLid> fresh;
+  IndexVector<SwitchIdx, std::uint8_t> layer_at(channels_.switches(), 0);
+  for (std::size_t at = wanted_.size(); at-- > 0;) {  // the lowest LID says
+    if (has_entries(in_force_.routing->lft, wanted_[at].lid))
+      layer_at[wanted_[at].last] = layer_[wanted_[at].lid.value()];
+    else
+      fresh.push_back(wanted_[at]);
+  }
+  for (const TargetLid& wanted : fresh) {
+    std::uint8_t& layer = layer_[wanted.lid.value()];
+    if (layer == 0) layer = layer_at[wanted.last];
+  }
 }
 
 std::uint8_t NueUpdate::previous_layer(Lid lid) const {
@@ -195,6 +213,7 @@ void NueUpdate::match_lids(const TurnRecord& record) {
       forget(*was, record);
     } else if (was->egress != wanted.egress) {
       result_.lft.set_route(wanted.last, wanted.lid, wanted.egress);
+      moved_[wanted.lid.value()] = 1;
     }
     ++was;
   }
@@ -202,8 +221,8 @@ void NueUpdate::match_lids(const TurnRecord& record) {
 }
 
 void NueUpdate::erase_entries(Lid lid) {
-  if (lid.value() >= result_.lft.blocks() * kLftBlockSize) return;
   for (const SwitchIdx sw : changes_.before.indices()) result_.lft.set_route(sw, lid, kNoRoute);
+  moved_[lid.value()] = 1;
 }
 
 // Its turns and loads, as they were when the record was made.
@@ -317,6 +336,7 @@ void NueUpdate::cut_out(const TargetLid& wanted,
       if (out != kNoChannel && map_->before[out] != kNoChannel) taken.remove(in, out);
     }
   }
+  moved_[lid.value()] = 1;
   for (const SwitchIdx sw : dead_) {
     is_missing_[sw] = 0;
     if (island_of_[sw] == island_of_[wanted.last])
@@ -327,7 +347,7 @@ void NueUpdate::cut_out(const TargetLid& wanted,
   if (missing_.size() > first) broken_.push_back({wanted, first, missing_.size() - first});
 }
 
-// Without a record: every entry of LIDs that somebody has.
+// Without a record: every entry of wanted_.
 
 void NueUpdate::read_all() {
   taken_.assign(in_force_.routing->vls, TreeTurns{channels_});
@@ -338,6 +358,7 @@ void NueUpdate::read_all() {
 void NueUpdate::copy_entries() {
   const ForwardingTables& old = in_force_.routing->lft;
   result_.lft = ForwardingTables{channels_.switches(), result_.lft.top()};
+  std::ranges::fill(moved_, char{1});
   for (const SwitchIdx sw : changes_.before.indices()) {
     if (changes_.before[sw] == kNone<SwitchIdx>) continue;
     const std::span<const PortNum> from = old.row(changes_.before[sw]);
@@ -350,6 +371,7 @@ void NueUpdate::copy_entries() {
 
 // Whatever still leads there counts.
 void NueUpdate::look_at(const TargetLid& wanted) {
+  moved_[wanted.lid.value()] = 1;
   walk(wanted);
   taken_[layer_[wanted.lid.value()]].add(tree_);
   change_load(tree_, wanted.demand, true);
@@ -428,7 +450,22 @@ std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
   return std::make_shared<const TurnRecord>(std::move(record));
 }
 
-// What the change broke.
+// What the change broke: of LIDs that nobody has only as far as it goes beside all others.
+
+bool NueUpdate::repair_all() {
+  const auto is_owned = [&](Lid lid) { return lids_.owner_of(lid) != kNone<PortIdx>; };
+  std::ranges::stable_partition(broken_,
+                                [&](const Broken& broken) { return is_owned(broken.lid.lid); });
+  for (const Broken& broken : broken_) {
+    const Lid lid = broken.lid.lid;
+    moved_[lid.value()] = 1;
+    if (repair(broken)) continue;
+    if (is_owned(lid)) return false;
+    erase_entries(lid);
+    std::erase_if(wanted_, [&](const TargetLid& wanted) { return wanted.lid == lid; });
+  }
+  return true;
+}
 
 bool NueUpdate::repair(const Broken& broken) {
   const TargetLid& wanted = broken.lid;

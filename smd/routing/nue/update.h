@@ -28,20 +28,25 @@ void set_layer_sls(std::size_t switches,
 // others, what still leads to the destination. What TurnRecord says of the routes in force is taken
 // over, and only LIDs that the change touches are looked at. Where there is no record of them, or
 // islands grow together, every entry is read.
+//
+// A LID that nobody has any more keeps its tree and its layer as long as the switch is there that
+// served it, so that who comes back finds them. Its turns count, its loads do not. Without
+// `keeps_unowned` all such go.
 
 class NueUpdate {
  public:
   NueUpdate(const Fabric& fabric,
-            Lid top,
+            const LidMap& lids,
             const SwitchGraph& graph,
             std::shared_ptr<const Channels> channels,
             const Targets& targets,
             const std::vector<std::uint32_t>& costs,
-            const PreviousRoutes& in_force);
+            const PreviousRoutes& in_force,
+            bool keeps_unowned = true);
 
   /// The tables, layers, `recomputed` and the record of turns. Nullopt: some destination finds no
-  /// path on any of so many layers beside the trees that are kept. With `rebalances`, loads are
-  /// evened also where no link has changed.
+  /// path on any of so many layers beside the trees that are kept, or those close a cycle. With
+  /// `rebalances`, loads are evened also where no link has changed.
   [[nodiscard]] std::optional<RoutingTables> compute(unsigned layers, bool rebalances);
 
  private:
@@ -74,6 +79,8 @@ class NueUpdate {
   [[nodiscard]] bool fill_turns(const TurnRecord* record);
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
   [[nodiscard]] std::vector<Lid> list_recomputed() const;
+  void choose_layers();
+  [[nodiscard]] bool repair_all();
 
   void copy_entries();
   bool repair(const Broken& broken);
@@ -105,6 +112,7 @@ class NueUpdate {
     return by_port_(sw, result_.lft.route(sw, lid));
   }
 
+  const LidMap& lids_;
   const SwitchGraph& graph_;
   const std::shared_ptr<const Channels> shared_channels_;
   const Channels& channels_;

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "smd/routing/engine.h"
+#include "smd/routing/incremental/entries.h"
+#include "smd/routing/incremental/rebalance_shortest.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/hop_distance.h"
@@ -367,6 +369,106 @@ TEST(KeepShortest, LinkSpeedsCountForWhatIsLedElsewhere) {
   const PreviousRoutes before{&whole, &lids, &first};
   const RoutingTables meanwhile = compute_minhop(cut, lids, &before);
   EXPECT_EQ(leaving(cut, lids, meanwhile)[3], 1u);
+}
+
+// Paths to and from switches without hosts may have been led apart, and be longer than need be.
+
+// For the LID of the switch `to`: each switch hands over to the next of the path.
+void lead(const Fabric& f,
+          const LidMap& lids,
+          const char* to,
+          const std::vector<const char*>& path,
+          RoutingTables& tables) {
+  const Lid lid = lids.base[end_port(f, to)];
+  for (std::size_t at = 0; at + 1 < path.size(); ++at) {
+    const SwitchIdx sw = switch_named(f, path[at]), next = switch_named(f, path[at + 1]);
+    const SwitchGraph graph{f};
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      if (edge.to == next) tables.lft.set_route(sw, lid, edge.port);
+    }
+  }
+}
+
+// What says that paths were led apart.
+std::shared_ptr<const TurnRecord> some_turns(const Fabric& f, const LidMap& lids) {
+  return compute("nue", f, lids, {.max_vls = 1}).turns;
+}
+
+TEST(KeepDetours, ARingBetweenChangedSwitchesIsNoticedBeforePathsAreCounted) {
+  //  To S9, in force: S3 - S4 - S2 - S1 - S5 - S9, though S3 and S5 are next to it. S1 loses S5 and
+  //  would take S3, the emptier of two: a ring, through S2, which has changed as well.
+  const char* const text =
+      "S1-S3 S1-S6 S2-S1 S2-S4 S3-S4 S3-S9 S5-S9 S6-S9 S7-S5 H1-S6 H2-S6 H3-S9";
+  const Fabric whole = fabric_from(std::string{text} + " S1:9-S5:9 S2:9-S7:9");
+  Fabric cut = whole;
+  lose(cut, "S1:9");
+  lose(cut, "S2:9");
+  const LidMap lids = lids_in_order(whole);
+  RoutingTables tables = compute_minhop(whole, lids);
+  lead(whole, lids, "S9", {"S3", "S4", "S2", "S1", "S5", "S9"}, tables);
+  tables.load = {};
+  tables.turns = some_turns(whole, lids);
+  ASSERT_EQ(check_routes(whole, lids, tables.lft).loops, 0u);
+  const PreviousRoutes before{&whole, &lids, &tables};
+  const RoutingTables after = compute_minhop(cut, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  const RouteReport report = check_routes(cut, lids, after.lft);
+  EXPECT_EQ(report.loops, 0u);
+  EXPECT_EQ(report.unreachable, 0u);
+}
+
+TEST(KeepDetours, AHostThatComesToASwitchWithoutTakesNone) {
+  //  S1, without hosts, goes to H1 by S4 and S3, to H2 directly.
+  const Fabric whole = fabric_from("S1-S2 S1-S4 S4-S3 S3-S2 H1-S2 H2-S2 H3-S3 H4-S4 H9-S1:9");
+  Fabric less = whole;
+  lose(less, "S1:9");
+  const LidMap lids = lids_in_order(whole);
+  LidMap fewer = make_lid_map(less);
+  for (const PortIdx owner : lids.owner) {
+    if (owner != kNone<PortIdx> && owner != end_port(whole, "H9"))
+      set_lid(fewer, owner, lids.base[owner], 0);
+  }
+  RoutingTables tables = compute_minhop(less, fewer);
+  lead(less, fewer, "H1", {"S1", "S4", "S3", "S2"}, tables);
+  tables.load = {};
+  tables.turns = some_turns(less, fewer);
+  const PreviousRoutes before{&less, &fewer, &tables};
+  const RoutingTables after = compute_minhop(whole, lids, &before);
+  ASSERT_TRUE(after.recomputed);
+  const RouteReport report = check_routes(whole, lids, after.lft);
+  EXPECT_TRUE(report.unreachable == 0 && report.loops == 0);
+  EXPECT_EQ(path(whole, lids, after.lft, "H9", "H1").size(), 2u);
+}
+
+TEST(CountShortestLoads, ADetourOfTheFirstLidTakesNothingFromTheOthers) {
+  //  To S1: the host at S5 goes to H1 by S4 and to H2 by S2. S2, without hosts, goes to H1 by S3.
+  const Fabric f = fabric_from("S1-S2 S1-S4 S2-S3 S3-S4 S2-S5 S4-S5 H1-S1 H2-S1 H5-S5");
+  const LidMap lids = lids_in_order(f);
+  RoutingTables tables = compute_minhop(f, lids);
+  lead(f, lids, "H1", {"S2", "S3", "S4", "S1"}, tables);
+  lead(f, lids, "H1", {"S5", "S4"}, tables);
+  lead(f, lids, "H2", {"S5", "S2", "S1"}, tables);
+  const SwitchGraph graph{f};
+  const Targets targets = find_targets(f, lids);
+  ASSERT_LT(lids.base[end_port(f, "H1")], lids.base[end_port(f, "H2")]);
+  const std::vector<std::uint64_t> load = count_shortest_loads(graph,
+                                                               targets,
+                                                               targets.hosts,
+                                                               find_link_costs(f, graph),
+                                                               list_destinations(targets, lids.top),
+                                                               tables.lft,
+                                                               0);
+  const auto between = [&](const char* from, const char* to) {
+    const SwitchIdx sw = switch_named(f, from);
+    std::uint32_t edge = graph.first_edge(sw);
+    while (graph.edge(edge).to != switch_named(f, to)) ++edge;
+    return load[edge];
+  };
+  EXPECT_EQ(between("S5", "S2"), 1u);
+  EXPECT_EQ(between("S2", "S1"), 1u);
+  EXPECT_EQ(between("S5", "S4"), 1u);
+  EXPECT_EQ(between("S4", "S1"), 1u);
+  EXPECT_EQ(between("S2", "S3"), 0u);
 }
 
 }  // namespace update_shortest_test

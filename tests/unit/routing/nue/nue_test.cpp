@@ -4,11 +4,13 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/incremental/changes.h"
 #include "smd/routing/verify/channel_load.h"
 #include "tests/unit/routing/support/changing_fabric.h"
 #include "tests/unit/routing/support/random_fabric.h"
@@ -467,6 +469,118 @@ TEST(Nue, WithFewerLanesThanInForceBeginsAnew) {
   expect_sound(f, lids, again);
 }
 
+// All entries to H1 and H3, which are away, lead clockwise: together they close the ring.
+TEST(Nue, EntriesToNobodyThatCloseACycleGo) {
+  const Fabric whole = fabric_from(ring(5));
+  Fabric f = whole;
+  const LidMap all = lids_in_order(whole);
+  LidMap lids = make_lid_map(f);
+  for (const char* name : {"H1", "H3"}) {
+    const PortIdx port = end_port(whole, name);
+    f.peer[whole.peer[port]] = kNone<PortIdx>;
+    f.peer[port] = kNone<PortIdx>;
+  }
+  for (const PortIdx owner : all.owner) {
+    if (owner != kNone<PortIdx> && owner != end_port(whole, "H1") && owner != end_port(whole, "H3"))
+      set_lid(lids, owner, all.base[owner], 0);
+  }
+  RoutingTables tables = nue(f, lids, 1);
+  ForwardingTables& lft = tables.lft;
+  for (const auto& [host, at] : {std::pair{"H1", 1}, {"H3", 3}}) {
+    const Lid lid = all.base[end_port(whole, host)];
+    for (int s = 1; s <= 5; ++s)
+      lft.set_route(switch_named(f, fmt::format("S{}", s)),
+                    lid,
+                    s == at ? f.number_of(whole.peer[end_port(whole, host)])
+                            : PortNum{static_cast<std::uint8_t>(s == 1 ? 1 : 2)});
+  }
+  const Lid h1 = all.base[end_port(whole, "H1")], h3 = all.base[end_port(whole, "H3")];
+  ASSERT_EQ(path(f, lft, "S2", h1), (std::vector<std::string>{"S2", "S3", "S4", "S5", "S1"}));
+  ASSERT_EQ(path(f, lft, "S4", h3), (std::vector<std::string>{"S4", "S5", "S1", "S2", "S3"}));
+  const RoutingTables after = reroute(f, lids, {&f, &lids, &tables}, 1);
+  expect_sound(f, lids, after);
+  ASSERT_TRUE(after.recomputed);
+  EXPECT_EQ(*after.recomputed, (std::vector<Lid>{std::min(h1, h3), std::max(h1, h3)}));
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid) {
+      const bool away = Lid{lid} == h1 || Lid{lid} == h3;
+      EXPECT_EQ(after.lft.route(sw, Lid{lid}), away ? kNoRoute : lft.route(sw, Lid{lid}));
+    }
+  }
+}
+
+struct WithoutHosts {
+  Fabric fabric;
+  LidMap lids;
+};
+
+// `which(n)`: the n-th host is not there.
+template <class Which>
+WithoutHosts without_hosts(const Fabric& whole, const LidMap& all, Which&& which) {
+  WithoutHosts less{whole, make_lid_map(whole)};
+  unsigned host = 0;
+  for (const PortIdx owner : all.owner) {
+    if (owner == kNone<PortIdx>) continue;
+    if (!whole.is_switch(whole.node_of[owner]) && which(host++)) {
+      less.fabric.peer[whole.peer[owner]] = kNone<PortIdx>;
+      less.fabric.peer[owner] = kNone<PortIdx>;
+    } else {
+      set_lid(less.lids, owner, all.base[owner], 0);
+    }
+  }
+  return less;
+}
+
+TEST(Nue, ANewHostIsOnTheLaneOfItsSwitch) {
+  const Fabric whole = drawn("torus:dims=5.5,hosts=2");
+  const LidMap all = lids_in_order(whole);
+  std::set<unsigned> lanes;
+  for (unsigned which = 0; which < 50; which += 7) {
+    const auto [f, lids] = without_hosts(whole, all, [&](unsigned host) { return host == which; });
+    const RoutingTables tables = nue(f, lids, 4);
+    ASSERT_GT(tables.vls, 1u);
+    const RoutingTables after = reroute(whole, all, {&f, &lids, &tables}, 4);
+    expect_sound(whole, all, after);
+    for (std::uint16_t lid = 1; lid <= all.top.value(); ++lid) {
+      if (lids.owner_of(Lid{lid}) != kNone<PortIdx>) continue;
+      const PortIdx at = whole.peer[all.owner_of(Lid{lid})];
+      const Lid its = all.base[whole.port_of(whole.node_of[at], PortNum{0})];
+      EXPECT_EQ(after.path_sls.sl(SwitchIdx{0}, Lid{lid}), tables.path_sls.sl(SwitchIdx{0}, its));
+      lanes.insert(after.path_sls.sl(SwitchIdx{0}, Lid{lid}));
+    }
+  }
+  EXPECT_GT(lanes.size(), 1u);
+}
+
+TEST(Nue, WhereMostIsNewBeginsAnew) {
+  const Fabric whole = drawn("torus:dims=4.4,hosts=2");
+  const LidMap all = lids_in_order(whole);
+  const auto [f, lids] = without_hosts(whole, all, [](unsigned host) { return host >= 3; });
+  const RoutingTables first = nue(f, lids, 2);
+  const RoutingTables after = reroute(whole, all, {&f, &lids, &first}, 2);
+  EXPECT_FALSE(after.recomputed.has_value());
+  EXPECT_EQ(after.lft, nue(whole, all, 2).lft);
+}
+
+// A LID that is not listed has its entries and its lane as they were, whoever has it.
+void require_listed(const ChangingFabric::View& now,
+                    const RoutingTables& after,
+                    const ChangingFabric::View& before,
+                    const RoutingTables& tables) {
+  if (!after.recomputed) return;
+  const auto rows = find_rows_before(before.fabric, now.fabric);
+  for (std::uint16_t value = 1; value <= after.lft.top().value(); ++value) {
+    const Lid lid{value};
+    if (std::ranges::binary_search(*after.recomputed, lid)) continue;
+    for (const SwitchIdx sw : rows.indices()) {
+      const bool known = rows[sw] != kNone<SwitchIdx> && lid <= tables.lft.top();
+      RC_ASSERT(after.lft.route(sw, lid) == (known ? tables.lft.route(rows[sw], lid) : kNoRoute));
+    }
+    if (lid > tables.lft.top() || after.path_sls.empty() || tables.path_sls.empty()) continue;
+    RC_ASSERT(after.path_sls.sl(SwitchIdx{0}, lid) == tables.path_sls.sl(SwitchIdx{0}, lid));
+  }
+}
+
 RC_GTEST_PROP(Nue, KeepsWhatAChangeLeavesWhole, ()) {
   ChangingFabric network{pick(2, 10), pick(0, 10), pick(1, 8), static_cast<unsigned>(pick(0, 1))};
   const auto vls = static_cast<unsigned>(pick(1, 4));
@@ -481,6 +595,7 @@ RC_GTEST_PROP(Nue, KeepsWhatAChangeLeavesWhole, ()) {
     const RouteReport report = check_routes(now.fabric, now.lids, after);
     RC_ASSERT(report.first_faults == std::vector<std::string>{});
     RC_ASSERT(report.ok());
+    require_listed(now, after, before, tables);
     tables = after;
     before = now;
   }

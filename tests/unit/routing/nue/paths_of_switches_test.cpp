@@ -419,6 +419,31 @@ TEST(PathsOfSwitches, RoutesThatWereAlteredSinceAreNotKept) {
   EXPECT_EQ(made.turns, nullptr);
 }
 
+// Who makes the tables may leave out the block of a LID that nobody has any more.
+TEST(PathsOfSwitches, TurnsOfALidBeyondTheLastBlockAreCountedNoMore) {
+  const Fabric whole = generated_fabric("pgft:levels=3,down=3.3.3,up=1.3.3,parallel=1.1.1");
+  const LidMap in_order = lids_in_order(whole);
+  const PortIdx host = list_hosts(whole).back();
+  LidMap lids = make_lid_map(whole);
+  for (const PortIdx owner : in_order.owner) {
+    if (owner == kNone<PortIdx>) continue;
+    set_lid(lids, owner, owner == host ? Lid{400} : in_order.base[owner], 0);
+  }
+  const Led led = lead(whole, lids);
+  ASSERT_TRUE(led.led);
+  const Fabric less = without_nodes(whole, {whole.node_of[host]});
+  const LidMap fewer = same_lids(whole, lids, less);
+  const PreviousRoutes in_force{&whole, &lids, &led.after};
+  RoutingTables made = compute("minhop", less, fewer, {.in_force = &in_force});
+  ForwardingTables shorter{less.switch_count(), fewer.top};
+  for (const SwitchIdx sw : less.switch_node.indices()) shorter.set_row(sw, made.lft, sw);
+  ASSERT_LT(shorter.blocks(), made.lft.blocks());
+  made.lft = shorter;
+  made.turns = nullptr;
+  ASSERT_TRUE(keep_switches_apart(in_force, less, fewer, made));
+  EXPECT_EQ(count_faults(less, fewer, made), 0u);
+}
+
 // Engines that lay paths on as many VLs as they take.
 
 struct Laid {

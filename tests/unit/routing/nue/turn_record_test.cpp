@@ -57,6 +57,17 @@ Counted count(const View& on, const RoutingTables& tables) {
       }
     }
   }
+  // What is sent to a LID that nobody has takes turns as well.
+  for (std::uint16_t value = 1; value <= tables.lft.top().value(); ++value) {
+    const Lid lid{value};
+    if (on.lids.owner_of(lid) != kNone<PortIdx>) continue;
+    const unsigned layer = tables.path_sls.empty() ? 0 : tables.path_sls.sl(SwitchIdx{0}, lid);
+    for (const SwitchIdx start : targets.of.indices()) {
+      const std::uint32_t in = edge_at(start, lid);
+      const std::uint32_t out = in == kNoEdge ? kNoEdge : edge_at(graph.edge(in).to, lid);
+      if (out != kNoEdge) ++counted.turns[{layer, in, out}];
+    }
+  }
   return counted;
 }
 

@@ -1,0 +1,156 @@
+// Hosts that reboot: whoever is away keeps entries and SLs, and finds them when it comes back. Of
+// all engines that make routes out of those in force.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <vector>
+
+#include "smd/routing/engine.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/verify/check_routes.h"
+#include "tests/unit/routing/support/changing_fabric.h"
+#include "tests/unit/routing/support/generated.h"
+
+namespace smd::test {
+namespace returning_hosts_test {
+
+struct View {
+  Fabric fabric;
+  LidMap lids;
+};
+
+// Hosts stay in the snapshot, without cable and LID, so that indices stay as well.
+class Cluster {
+ public:
+  Cluster(const std::string& call, std::uint8_t lmc) : whole_(view_of(call, lmc)), now_(whole_) {
+    for (std::uint32_t n = 0; n < whole_.fabric.node_count(); ++n) {
+      if (!whole_.fabric.is_switch(NodeIdx{n})) hosts_.push_back(NodeIdx{n});
+    }
+    away_.assign(hosts_.size(), 0);
+  }
+
+  [[nodiscard]] std::size_t hosts() const { return hosts_.size(); }
+
+  [[nodiscard]] const View& view() const { return now_; }
+
+  [[nodiscard]] bool is_away(std::size_t host) const { return away_[host] != 0; }
+
+  void toggle(std::size_t host) {
+    away_[host] = away_[host] == 0;
+    now_.fabric.peer = whole_.fabric.peer;
+    now_.lids = make_lid_map(now_.fabric);
+    for (const PortIdx port : whole_.lids.base.indices()) {
+      const auto at = std::ranges::find(hosts_, whole_.fabric.node_of[port]);
+      if (at != hosts_.end() && away_[static_cast<std::size_t>(at - hosts_.begin())]) {
+        if (const PortIdx far = whole_.fabric.peer[port]; far != kNone<PortIdx>)
+          now_.fabric.peer[port] = now_.fabric.peer[far] = kNone<PortIdx>;
+      } else if (whole_.lids.base[port] != kUnassignedLid) {
+        set_lid(now_.lids, port, whole_.lids.base[port], whole_.lids.lmc[port]);
+      }
+    }
+  }
+
+ private:
+  static View view_of(const std::string& call, std::uint8_t lmc) {
+    const Generated g = generated(call, lmc);
+    return {g.fabric, g.lids};
+  }
+
+  View whole_, now_;
+  std::vector<NodeIdx> hosts_;
+  std::vector<char> away_;
+};
+
+RoutingTables route(const char* engine,
+                    unsigned vls,
+                    const View& now,
+                    const View* before = nullptr,
+                    const RoutingTables* tables = nullptr) {
+  RoutingRequest request{.max_vls = vls};
+  PreviousRoutes in_force;
+  if (before != nullptr) {
+    in_force = {&before->fabric, &before->lids, tables};
+    request.in_force = &in_force;
+    request.previous = &tables->orientation;
+  }
+  return find_engine(engine)->compute(now.fabric, now.lids, request).value();
+}
+
+struct Case {
+  const char* engine;
+  const char* fabric;
+  unsigned vls;
+  std::size_t most_away = 99;
+  std::uint8_t lmc = 1;  // of ports, sometimes
+};
+
+void PrintTo(const Case& on, std::ostream* os) { *os << on.engine << " on " << on.fabric; }
+
+// What a switch would have to be told: nothing, whoever goes or comes.
+std::string differs(const RoutingTables& before, const RoutingTables& after) {
+  if (before.lft.top() != after.lft.top())
+    return fmt::format("top {} became {}", before.lft.top(), after.lft.top());
+  for (std::uint32_t sw = 0; sw < before.lft.switches(); ++sw) {
+    for (std::uint16_t lid = 1; lid <= before.lft.top().value(); ++lid) {
+      const PortNum was = before.lft.route(SwitchIdx{sw}, Lid{lid});
+      const PortNum is = after.lft.route(SwitchIdx{sw}, Lid{lid});
+      if (was != is) return fmt::format("switch {} to lid {}: {} became {}", sw, lid, was, is);
+    }
+  }
+  if (before.vls != after.vls || before.path_sls != after.path_sls) return "SLs";
+  return before.sl_to_vl == after.sl_to_vl ? "" : "SL-to-VL maps";
+}
+
+class ReturningHosts : public ::testing::TestWithParam<Case> {};
+
+// At most a quarter are away at a time: where more than half of all LIDs are new, routes may be
+// made from scratch. A fat tree whose leaf has lost its last host has another shape for ftree.
+TEST_P(ReturningHosts, FindTheirEntriesAndSls) {
+  const Case& on = GetParam();
+  EXPECT_TRUE(rc::check([&] {
+    Cluster cluster{on.fabric, pick(0, 3) == 0 ? on.lmc : std::uint8_t{0}};
+    View before = cluster.view();
+    RoutingTables tables = route(on.engine, on.vls, before);
+    std::size_t away = 0;
+    for (int step = 0; step < 8; ++step) {
+      const auto host = static_cast<std::size_t>(pick(0, static_cast<int>(cluster.hosts()) - 1));
+      if (!cluster.is_away(host) && (4 * (away + 1) > cluster.hosts() || away == on.most_away))
+        continue;
+      away = cluster.is_away(host) ? away - 1 : away + 1;
+      cluster.toggle(host);
+      RoutingTables after = route(on.engine, on.vls, cluster.view(), &before, &tables);
+      const std::string difference = differs(tables, after);
+      if (!difference.empty())
+        RC_FAIL(fmt::format(
+            "host {} {}: {}", host, cluster.is_away(host) ? "went" : "came back", difference));
+      RC_ASSERT(after.recomputed == std::vector<Lid>{});
+      RC_ASSERT(check_routes(cluster.view().fabric, cluster.view().lids, after).ok() ||
+                std::string_view{on.engine} == "minhop");
+      before = cluster.view();
+      tables = std::move(after);
+    }
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each,
+    ReturningHosts,
+    ::testing::Values(Case{"updn", "torus:dims=4.4,hosts=1", 1},
+                      Case{"updn", "irregular:switches=12,ports=8,links=4,hosts=2", 1},
+                      Case{"ftree", "fat-tree:k=4,levels=3", 1, 1},
+                      Case{"minhop", "fat-tree:k=4,levels=3", 1},
+                      Case{"minhop", "torus:dims=4.4,hosts=1", 1},
+                      Case{"dfsssp", "torus:dims=4.4,hosts=1", 4},
+                      Case{"dfsssp", "fat-tree:k=4,levels=3", 1},
+                      Case{"lash", "torus:dims=4.4,hosts=1", 8, 99, 0},
+                      Case{"nue", "torus:dims=5.5,hosts=1", 4},
+                      Case{"nue", "torus:dims=4.4,hosts=2", 1},
+                      Case{"nue", "irregular:switches=12,ports=8,links=4,hosts=2", 2},
+                      Case{"nue", "fat-tree:k=4,levels=3", 1}));
+
+}  // namespace returning_hosts_test
+}  // namespace smd::test
