@@ -1,16 +1,18 @@
 #include "smd/bin/commands.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "smd/base/parallel.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
+#include "smd/base/text.h"
 #include "smd/bin/dry_run_world.h"
 #include "smd/multicast/group_trees.h"
 #include "smd/multicast/subnet_limits.h"
@@ -76,6 +78,28 @@ std::string print_one_sends(const TreeQuality& quality) {
       quality.mean_channels());
 }
 
+/// "sw-0-1, sw-0-2, host-3 and 12 more"
+std::string list_some(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 4;
+  const auto shown = std::span(names).first(std::min(names.size(), kNamed));
+  std::string out = printable(fmt::format("{}", fmt::join(shown, ", ")));
+  if (names.size() > kNamed) out += fmt::format(" and {} more", names.size() - kNamed);
+  return out;
+}
+
+/// Empty where the manager has all that it is cabled to.
+std::string print_not_found(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  return fmt::format("NOT ALL FOUND: cables that are up lead to {} more nodes: {}\n",
+                     names.size(),
+                     list_some(names));
+}
+
+std::string print_cut_off(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
+  return fmt::format("  cut off    {} adapters: {}\n", names.size(), list_some(names));
+}
+
 /// Of uniform traffic among the adapters of each rail, in shares of their full rate; nothing where
 /// no host has several.
 std::optional<double> measure_rails(const ActiveSubnet& up) {
@@ -132,8 +156,12 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   }
   display.reset();
   const CcManager& congestion = world.congestion();
-  bool holds = first.up() && congestion.plan().refusal.empty();
+  const bool found_none = first.error && !first.routed;
+  std::vector<std::string> not_found;
+  if (!found_none) not_found = world.not_found();
+  bool holds = first.up() && congestion.plan().refusal.empty() && not_found.empty();
   Json json = run_json(first);
+  json["not_found"] = not_found;
   const std::string shape =
       world.in_force() == nullptr ? std::string() : describe_shape(world.in_force()->fabric());
   json["shape"] = shape;
@@ -142,7 +170,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const bool has_congestion = congestion.enabled() && !first.error;
   if (has_congestion) json["congestion"] = congestion_report(congestion, world.congestion_cost());
   if (!options.json) {
-    fmt::print("{}", print_bring_up(first, shape));
+    fmt::print("{}{}", print_bring_up(first, shape), print_not_found(not_found));
     if (one_sends) fmt::print("{}", print_one_sends(*one_sends));
     if (in_rails) {
       fmt::print("uniform among the adapters of each rail: {:.1f} % of full rate\n",
@@ -153,18 +181,32 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   CycleReport last = first;
   std::vector<Json> changes;
   std::vector<NamedText> tables;
-  if (first.error && !first.routed) failures->clear();  // nothing is up that could fail
+  if (found_none) failures->clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : *failures) {
+    if (world.is_cut_off(failure)) {
+      world.fail_unnoticed(failure);
+      changes.push_back({{"what", failure.text}, {"kind", "down"}, {"cut_off_already", true}});
+      if (!options.json) fmt::print("{} down: it was cut off already\n", failure.text);
+      continue;
+    }
     display.emplace(options.progress);
     last = world.fail(failure);
     display.reset();
-    holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty();
+    not_found = world.not_found();
+    const std::vector<std::string> cut_off = world.cut_off();
+    holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty() &&
+            not_found.empty();
     changes.push_back(change_json(last, failure.text, "down"));
+    changes.back()["adapters_cut_off"] = cut_off;
+    changes.back()["not_found"] = not_found;
     if (congestion.enabled())
       changes.back()["congestion"] = congestion_report(congestion, world.congestion_cost());
     if (!options.json) {
-      fmt::print("{}", print_change(last, failure.text, "down"));
+      fmt::print("{}{}{}",
+                 print_change(last, failure.text, "down"),
+                 print_cut_off(cut_off),
+                 print_not_found(not_found));
       if (congestion.enabled()) fmt::print("{}", print_congestion_cost(world.congestion_cost()));
     }
     if (!watched) continue;

@@ -46,12 +46,47 @@ Parsed<Failure> parse_failure(const sim::FabricSpec& spec, const std::string& te
   return Failure{text, node, PortNum{static_cast<std::uint8_t>(port)}};
 }
 
+/// What SMPs can reach from the manager's port, by node.
+std::vector<bool> find_cabled(const sim::SimFabric& fabric) {
+  const sim::FabricSpec& spec = fabric.spec();
+  std::vector<bool> out(spec.nodes.size());
+  std::vector<std::uint32_t> to_do{spec.sm_node};
+  out[spec.sm_node] = true;
+  while (!to_do.empty()) {
+    const std::uint32_t node = to_do.back();
+    to_do.pop_back();
+    const bool is_switch = spec.nodes[node].type == NodeType::Switch;
+    if (!is_switch && node != spec.sm_node) continue;  // adapters forward nothing
+    for (unsigned i = 1; i <= spec.nodes[node].num_ports(); ++i) {
+      const PortNum port{static_cast<std::uint8_t>(i)};
+      if (!is_switch && port != spec.sm_port) continue;
+      const std::uint32_t peer = spec.nodes[node].ports[i].peer_node;
+      if (peer == sim::kNoNode || out[peer] || !fabric.link_up(node, port)) continue;
+      out[peer] = true;
+      to_do.push_back(peer);
+    }
+  }
+  return out;
+}
+
+std::string name_of(const sim::NodeSpec& node) {
+  return node.description.empty() ? node.id : node.description;
+}
+
 bool takes_down(const sim::FabricSpec& spec, const Failure& earlier, const Failure& failure) {
   if (!failure.port) return !earlier.port && earlier.node == failure.node;
   const sim::PortSpec& cable = spec.nodes[failure.node].ports[failure.port->value()];
   if (!earlier.port) return earlier.node == failure.node || earlier.node == cable.peer_node;
   return (earlier.node == failure.node && earlier.port == failure.port) ||
          (earlier.node == cable.peer_node && earlier.port == cable.peer_port);
+}
+
+void take_down(const Failure& failure, sim::SimFabric& fabric) {
+  if (failure.port) {
+    fabric.set_link(failure.node, *failure.port, false);
+  } else {
+    fabric.set_node(failure.node, false);
+  }
 }
 
 }  // namespace
@@ -108,14 +143,15 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   subnet_.reports.clear();
   plans_.clear();
   const std::uint64_t before = subnet_.manager.cycles();
+  adapters_before_.clear();
+  failed_node_ = failure.port ? sim::kNoNode : failure.node;
+  const std::vector<sim::NodeSpec>& nodes = subnet_.fabric.spec().nodes;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node)
+    if (nodes[node].type == NodeType::Ca && has(node)) adapters_before_.push_back(node);
   failed_at_ = subnet_.runtime.now();
   congestion_before_ = subnet_.cc_manager.stats();
   if (timeline_) timeline_->restart();
-  if (failure.port) {
-    subnet_.fabric.set_link(failure.node, *failure.port, false);
-  } else {
-    subnet_.fabric.set_node(failure.node, false);
-  }
+  take_down(failure, subnet_.fabric);
   settle(before);
   if (subnet_.reports.empty()) {
     CycleReport nothing{.counts = subnet_.manager.last_cycle()->counts};
@@ -126,6 +162,12 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   change.detection.time = change.began - failed_at_;
   return change;
 }
+
+bool DryRunWorld::is_cut_off(const Failure& failure) const {
+  return !find_cabled(subnet_.fabric)[failure.node];
+}
+
+void DryRunWorld::fail_unnoticed(const Failure& failure) { take_down(failure, subnet_.fabric); }
 
 std::optional<ServiceReport> DryRunWorld::service() const {
   if (!timeline_) return std::nullopt;
@@ -138,6 +180,27 @@ std::optional<ServiceReport> DryRunWorld::service() const {
     out.lowest_connectivity = std::min(out.lowest_connectivity, pairs.level());
     if (pairs.connected < pairs.possible) out.below_possible += end - samples[i].at;
   }
+  return out;
+}
+
+bool DryRunWorld::has(std::uint32_t node) const {
+  return in_force() != nullptr &&
+         in_force()->fabric().find_node(subnet_.fabric.spec().nodes[node].guid).has_value();
+}
+
+std::vector<std::string> DryRunWorld::not_found() const {
+  std::vector<std::string> out;
+  const std::vector<bool> cabled = find_cabled(subnet_.fabric);
+  for (std::uint32_t node = 0; node < cabled.size(); ++node)
+    if (cabled[node] && !has(node)) out.push_back(name_of(subnet_.fabric.spec().nodes[node]));
+  return out;
+}
+
+std::vector<std::string> DryRunWorld::cut_off() const {
+  std::vector<std::string> out;
+  for (const std::uint32_t node : adapters_before_)
+    if (node != failed_node_ && !has(node))
+      out.push_back(name_of(subnet_.fabric.spec().nodes[node]));
   return out;
 }
 

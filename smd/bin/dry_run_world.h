@@ -65,6 +65,12 @@ class DryRunWorld {
 
   [[nodiscard]] smd::CycleReport fail(const Failure& failure);
 
+  /// No cable that is up leads there from the manager's port.
+  [[nodiscard]] bool is_cut_off(const Failure& failure) const;
+
+  /// Of something that is cut off.
+  void fail_unnoticed(const Failure& failure);
+
   /// Of the latest failure; none when nobody watches.
   [[nodiscard]] std::optional<smd::ServiceReport> service() const;
 
@@ -86,13 +92,24 @@ class DryRunWorld {
 
   [[nodiscard]] const sim::SimFabric& fabric() const { return subnet_.fabric; }
 
+  /// Nodes that cables lead to from the manager's port, over links that are up, and that it does
+  /// not have: descriptions, in the fabric's order.
+  [[nodiscard]] std::vector<std::string> not_found() const;
+
+  /// Adapters that the manager had before the latest failure and has no longer, but the one that
+  /// failed: descriptions, in the fabric's order.
+  [[nodiscard]] std::vector<std::string> cut_off() const;
+
  private:
   void settle(std::uint64_t cycles);
+  [[nodiscard]] bool has(std::uint32_t node) const;
 
   smd::CcStats congestion_before_;
   std::string plans_;  // of the change under way
   std::uint64_t mads_before_step_ = 0;
   TimePoint failed_at_;
+  std::vector<std::uint32_t> adapters_before_;  // the latest failure, which the manager had
+  std::uint32_t failed_node_ = sim::kNoNode;
   sim::SimulatedSubnet subnet_;
   std::optional<sim::FabricTimeline> timeline_;
 };
