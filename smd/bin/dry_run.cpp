@@ -12,6 +12,7 @@
 #include "smd/base/parallel.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
+#include "smd/base/text.h"
 #include "smd/bin/dry_run_world.h"
 #include "smd/multicast/group_trees.h"
 #include "smd/multicast/subnet_limits.h"
@@ -183,6 +184,12 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   if (found_none) failures->clear();  // nothing is up that could fail
   // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : *failures) {
+    if (world.is_cut_off(failure)) {
+      world.fail_unnoticed(failure);
+      changes.push_back({{"what", failure.text}, {"kind", "down"}, {"cut_off_already", true}});
+      if (!options.json) fmt::print("{} down: it was cut off already\n", failure.text);
+      continue;
+    }
     display.emplace(options.progress);
     last = world.fail(failure);
     display.reset();

@@ -81,6 +81,14 @@ bool takes_down(const sim::FabricSpec& spec, const Failure& earlier, const Failu
          (earlier.node == cable.peer_node && earlier.port == cable.peer_port);
 }
 
+void take_down(const Failure& failure, sim::SimFabric& fabric) {
+  if (failure.port) {
+    fabric.set_link(failure.node, *failure.port, false);
+  } else {
+    fabric.set_node(failure.node, false);
+  }
+}
+
 }  // namespace
 
 Parsed<std::vector<Failure>> parse_failures(const sim::FabricSpec& spec,
@@ -143,11 +151,7 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   failed_at_ = subnet_.runtime.now();
   congestion_before_ = subnet_.cc_manager.stats();
   if (timeline_) timeline_->restart();
-  if (failure.port) {
-    subnet_.fabric.set_link(failure.node, *failure.port, false);
-  } else {
-    subnet_.fabric.set_node(failure.node, false);
-  }
+  take_down(failure, subnet_.fabric);
   settle(before);
   if (subnet_.reports.empty()) {
     CycleReport nothing{.counts = subnet_.manager.last_cycle()->counts};
@@ -158,6 +162,12 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   change.detection.time = change.began - failed_at_;
   return change;
 }
+
+bool DryRunWorld::is_cut_off(const Failure& failure) const {
+  return !find_cabled(subnet_.fabric)[failure.node];
+}
+
+void DryRunWorld::fail_unnoticed(const Failure& failure) { take_down(failure, subnet_.fabric); }
 
 std::optional<ServiceReport> DryRunWorld::service() const {
   if (!timeline_) return std::nullopt;

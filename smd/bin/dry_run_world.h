@@ -65,6 +65,12 @@ class DryRunWorld {
 
   [[nodiscard]] smd::CycleReport fail(const Failure& failure);
 
+  /// No cable that is up leads there from the manager's port.
+  [[nodiscard]] bool is_cut_off(const Failure& failure) const;
+
+  /// Of something that is cut off.
+  void fail_unnoticed(const Failure& failure);
+
   /// Of the latest failure; none when nobody watches.
   [[nodiscard]] std::optional<smd::ServiceReport> service() const;
 

@@ -163,5 +163,44 @@ TEST(Certified, ARestartedManagerWritesNothing) {
   }
 }
 
+// Engine, fabric.
+class RebootingHosts : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(RebootingHosts, CostNoBlockNorAnythingUnproved) {
+  const auto& [engine, fabric] = GetParam();
+  SimulatedSubnet subnet(spec_of(fabric), with_mode("certified", engine));
+  ASSERT_TRUE(subnet.bring_up());
+  ASSERT_EQ(subnet.manager.in_force()->routing->engine, engine);
+  const std::vector<sim::NodeSpec>& nodes = subnet.fabric.spec().nodes;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    if (nodes[node].type != NodeType::Ca || node == subnet.fabric.spec().sm_node) continue;
+    for (const bool up : {false, true}) {
+      subnet.reports.clear();
+      subnet.fabric.set_node(node, up);
+      ASSERT_TRUE(subnet.settle());
+      const std::string what = nodes[node].description + (up ? " up" : " down");
+      ASSERT_FALSE(subnet.reports.empty()) << what;
+      for (const CycleReport& cycle : subnet.reports) {
+        EXPECT_EQ(cycle.blocks_written, 0u) << what;
+        EXPECT_TRUE(cycle.transition.kind == TransitionKind::Nothing || cycle.transition.certified)
+            << what << ": " << print_transition_kind(cycle.transition.kind) << " "
+            << cycle.transition.why;
+        EXPECT_EQ(cycle.transition.blocked, 0u) << what;
+      }
+      EXPECT_EQ(find_broken_route(subnet), "") << what;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines,
+                         RebootingHosts,
+                         testing::Values(std::tuple{"updn", "torus:dims=4.4,hosts=1"},
+                                         std::tuple{"minhop", "fat-tree:k=4,levels=3"},
+                                         std::tuple{"ftree", "fat-tree:k=4,levels=3"},
+                                         std::tuple{"dfsssp", "torus:dims=4.4,hosts=1"},
+                                         std::tuple{"lash", "torus:dims=4.4,hosts=1"},
+                                         std::tuple{"nue", "torus:dims=5.5,hosts=1"},
+                                         std::tuple{"nue", "fat-tree:k=4,levels=3"}));
+
 }  // namespace
 }  // namespace smd::test

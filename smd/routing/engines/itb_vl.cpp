@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/incremental/changes.h"
+#include "smd/routing/incremental/entries.h"
 #include "smd/routing/itb_vl/vl_tables.h"
 #include "smd/routing/updn/orientation.h"
 
@@ -33,7 +37,8 @@ class ItbVl final : public Engine {
            "paths on one VL each, then paths with fewest cuts, then up*/down* to at most half of "
            "the switches; then refused. Free of deadlock: along a path the VL never falls, and on "
            "one VL only turns without cycles are taken. Given routes in force, keeps what is still "
-           "a shortest path, and SLs. Source: Flich's thesis, 2001, chapters 3 and 4.";
+           "a shortest path, SLs, and entries of hosts that are away. Source: Flich's thesis, "
+           "2001, chapters 3 and 4.";
   }
 
  private:
@@ -41,7 +46,58 @@ class ItbVl final : public Engine {
                                               const LidMap& lids,
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
+    const bool fits = request.max_vls == 0 || previous.routing->vls <= request.max_vls;
+    if (fits && !request.rebalance && only_hosts_left(fabric, lids, previous)) {
+      RoutingTables same = *previous.routing;
+      same.chosen_by.clear();
+      same.candidates.clear();
+      // Of options the caller notes again what has no effect.
+      std::erase_if(same.notes, [](const std::string& note) { return note.starts_with("sm."); });
+      same.recomputed.emplace();
+      return same;
+    }
     return route(fabric, lids, request, &previous);
+  }
+
+  // Or came back to entries that are still there: nobody else moves for them.
+  static bool only_hosts_left(const Fabric& fabric,
+                              const LidMap& lids,
+                              const PreviousRoutes& previous) {
+    const ForwardingTables& lft = previous.routing->lft;
+    const SwitchGraph graph{fabric};
+    const Targets targets = find_targets(fabric, lids);
+    if (lids.top > lft.top() || lft.switches() != fabric.switch_count()) return false;
+    const auto rows = find_rows_before(*previous.fabric, fabric);
+    for (const SwitchIdx sw : rows.indices()) {
+      if (rows[sw] != sw) return false;
+    }
+    if (find_port_changes(*previous.fabric, fabric, graph).any()) return false;
+    const auto destinations = list_destinations(targets, lids.top);
+    const std::vector<char> fresh = find_new_lids(fabric, lids, previous, destinations);
+    bool differs = false;
+    for (std::uint32_t value = 1; value < fresh.size(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      differs = differs || fresh[value] ||
+                (lids.owner_of(lid) == kNone<PortIdx>) !=
+                    (previous.lids->owner_of(lid) == kNone<PortIdx>);
+      if (fresh[value] && !lead_to(destinations[value], lid, graph, lft)) return false;
+    }
+    return differs || lids.top < previous.lids->top;
+  }
+
+  static bool lead_to(const Destination& to,
+                      Lid lid,
+                      const SwitchGraph& graph,
+                      const ForwardingTables& lft) {
+    if (lft.route(to.last, lid) != to.egress) return false;
+    const auto distance = compute_distances(graph, {&to.last, 1});
+    for (const SwitchIdx sw : distance.indices()) {
+      if (sw == to.last || distance[sw] == kUnreached) continue;
+      const auto edges = graph.edges(sw);
+      const auto edge = std::ranges::find(edges, lft.route(sw, lid), &SwitchEdge::port);
+      if (edge == edges.end() || distance[edge->to] >= distance[sw]) return false;
+    }
+    return true;
   }
 
   Result<RoutingTables> compute_new(const Fabric& fabric,
@@ -97,14 +153,19 @@ class ItbVl final : public Engine {
                           .previous = previous ? &*previous : nullptr});
     if (!plan) return tl::unexpected(plan.error());
 
-    RoutingTables result = begin_tables(kName, {fabric.switch_count(), lids.top}, oriented);
+    const Lid top =
+        in_force == nullptr ? lids.top : std::max(lids.top, in_force->routing->lft.top());
+    RoutingTables result = begin_tables(kName, {fabric.switch_count(), top}, oriented);
     // Routes do not obey the directions, which are kept for the next computation only.
     result.orientation.rank.clear();
     write_routes(what, *plan, in_force, result.lft);
     write_vls(what, *plan, result);
     result.load.imbalance = plan->imbalance;
     for (std::string& note : plan->notes) result.notes.push_back(std::move(note));
-    if (in_force != nullptr) result.recomputed = list_changed(fabric, lids, result.lft, *in_force);
+    if (in_force != nullptr) {
+      keep_unowned_lids(what, *plan, lids, *in_force, result);
+      result.recomputed = list_changed(fabric, result.lft, *in_force);
+    }
     return result;
   }
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "smd/routing/incremental/changes.h"
+
 namespace smd {
 namespace {
 
@@ -279,25 +281,67 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
   return previous;
 }
 
+void keep_unowned_lids(const ItbVlWriting& what,
+                       const ItbVlPlan& plan,
+                       const LidMap& lids,
+                       const PreviousRoutes& in_force,
+                       RoutingTables& tables) {
+  const ForwardingTables& before = in_force.routing->lft;
+  Targets unowned;
+  unowned.of.resize(what.graph.switches());
+  add_orphaned_lids(what.fabric, lids, in_force, unowned);
+  const IndexVector<SwitchIdx, SwitchIdx> rows = find_rows(what.fabric, *in_force.fabric);
+  // The cable in force where it is one of the edge's, else the first.
+  const auto link_of = [&](SwitchIdx at, Lid lid, std::uint32_t edge) {
+    const auto links = what.links.of(edge);
+    if (rows[at] == kNone<SwitchIdx>) return links.front().port;
+    const auto held =
+        std::ranges::find(links, before.route(rows[at], lid), &ParallelLinks::Link::port);
+    return held == links.end() ? links.front().port : held->port;
+  };
+  for (const SwitchIdx to : unowned.of.indices()) {
+    for (const Target& target : unowned.of[to]) {
+      std::size_t best = 0, most = 0;
+      for (std::size_t o = 0; o < plan.trees.size(); ++o) {
+        std::size_t same = 0;
+        for (const SwitchIdx at : rows.indices()) {
+          const std::uint32_t edge = plan.trees[o].edge(to, at);
+          same += at != to && edge != kNoEdge && rows[at] != kNone<SwitchIdx> &&
+                  link_of(at, target.base, edge) == before.route(rows[at], target.base);
+        }
+        if (same > most) best = o;
+        most = std::max(most, same);
+      }
+      tables.lft.set_route(to, target.base, target.egress);
+      for (const SwitchIdx at : rows.indices()) {
+        const std::uint32_t edge = plan.trees[best].edge(to, at);
+        if (at == to || edge == kNoEdge) continue;
+        tables.lft.set_route(at, target.base, link_of(at, target.base, edge));
+        const std::uint8_t sl = plan.sls[best].sl(at, to);
+        if (!tables.path_sls.empty() && sl != PairSls::kUnset)
+          tables.path_sls.set_sl(at, target.base, sl);
+      }
+    }
+  }
+}
+
 std::vector<Lid> list_changed(const Fabric& fabric,
-                              const LidMap& lids,
                               const ForwardingTables& lft,
                               const PreviousRoutes& in_force) {
   const ForwardingTables& before = in_force.routing->lft;
-  std::vector<char> differs(std::size_t{lids.top.value()} + 1, 0);
+  std::vector<char> differs(std::size_t{lft.top().value()} + 1, 0);
   const IndexVector<SwitchIdx, SwitchIdx> rows = find_rows(fabric, *in_force.fabric);
   for (const SwitchIdx sw : rows.indices()) {
     for (std::size_t value = 1; value < differs.size(); ++value) {
       const Lid lid{static_cast<std::uint16_t>(value)};
-      if (rows[sw] == kNone<SwitchIdx> || lid > before.top() ||
-          before.route(rows[sw], lid) != lft.route(sw, lid))
+      const bool known = rows[sw] != kNone<SwitchIdx> && lid <= before.top();
+      if ((known ? before.route(rows[sw], lid) : kNoRoute) != lft.route(sw, lid))
         differs[value] = 1;
     }
   }
   std::vector<Lid> changed;
   for (std::size_t value = 1; value < differs.size(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    if (differs[value] && lids.owner_of(lid) != kNone<PortIdx>) changed.push_back(lid);
+    if (differs[value]) changed.push_back(Lid{static_cast<std::uint16_t>(value)});
   }
   return changed;
 }

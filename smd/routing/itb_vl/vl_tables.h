@@ -70,9 +70,17 @@ void write_vls(const ItbVlWriting& what, const ItbVlPlan& plan, RoutingTables& t
                                                            const PreviousRoutes& in_force,
                                                            unsigned offsets);
 
-/// LIDs in use with entries other than those in force, ascending.
+/// LIDs that nobody has keep a tree to the switch that served them, with its SLs: of the trees to
+/// that switch the one that most of their entries follow. Who comes back finds them so. The tables
+/// never get shorter.
+void keep_unowned_lids(const ItbVlWriting& what,
+                       const ItbVlPlan& plan,
+                       const LidMap& lids,
+                       const PreviousRoutes& in_force,
+                       RoutingTables& tables);
+
+/// LIDs with entries other than those in force, ascending.
 [[nodiscard]] std::vector<Lid> list_changed(const Fabric& fabric,
-                                            const LidMap& lids,
                                             const ForwardingTables& lft,
                                             const PreviousRoutes& in_force);
 

@@ -147,6 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"dfsssp", "torus:dims=4.4,hosts=1", 4},
                       Case{"dfsssp", "fat-tree:k=4,levels=3", 1},
                       Case{"lash", "torus:dims=4.4,hosts=1", 8, 99, 0},
+                      Case{"itb-vl", "torus:dims=4.4,hosts=1", 4},
+                      Case{"itb-vl", "irregular:switches=12,ports=8,links=4,hosts=2", 4},
                       Case{"nue", "torus:dims=5.5,hosts=1", 4},
                       Case{"nue", "torus:dims=4.4,hosts=2", 1},
                       Case{"nue", "irregular:switches=12,ports=8,links=4,hosts=2", 2},
