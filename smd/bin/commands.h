@@ -32,7 +32,7 @@ struct RunOptions {
   bool once = false;
   bool json = false;
   std::string config_path;
-  Overridden overridden;  // what the command line sets besides
+  OptionNames overridden;  // what the command line sets besides
 };
 
 [[nodiscard]] int run(const Config& config,

@@ -38,14 +38,14 @@ struct Options {
 };
 
 /// load_config(), or load_options().
-using Load = Parsed<Config>(const std::string&, ConfigLines*, const Overridden&);
+using Load = Parsed<Config>(const std::string&, ConfigLines*, const OptionNames&);
 
 /// The file that was named, or the default one when it exists, as `load` reads it.
 Parsed<Config> read_config(std::string& path,
                            bool use_default,
                            Load* load,
                            ConfigLines* lines,
-                           const Overridden& overridden = {}) {
+                           const OptionNames& overridden = {}) {
   std::error_code error;
   if (path.empty() && use_default && std::filesystem::exists(kDefaultConfig, error))
     path = kDefaultConfig;
@@ -62,8 +62,8 @@ std::vector<std::string> split_names(std::string_view list) {
 }
 
 /// What apply() sets.
-Overridden list_overridden(const Options& options) {
-  Overridden names;
+OptionNames list_overridden(const Options& options) {
+  OptionNames names;
   if (!options.engine.empty()) names.emplace_back("sm.engine");
   if (!options.mode.empty()) names.emplace_back("sm.mode");
   return names;

@@ -62,7 +62,7 @@ std::string_view nearest_section(std::string_view section) {
 /// Applies a document to a config of its own and collects every fault on the way.
 class Reader {
  public:
-  Reader(std::string file, const Overridden& overridden)
+  Reader(std::string file, const OptionNames& overridden)
       : file_(std::move(file)), overridden_(overridden) {}
 
   Parsed<Config> read(const OptionTable& document, ConfigLines* lines) {
@@ -164,7 +164,7 @@ class Reader {
   }
 
   std::string file_;
-  const Overridden& overridden_;
+  const OptionNames& overridden_;
   Config config_;
   std::vector<Pending> faults_;
   std::map<std::string, Place> places_;  // of the values that the file sets, by option
@@ -380,7 +380,7 @@ Parsed<MKeySources> parse_m_key_file(std::string_view text, const std::string& f
 Parsed<Config> parse_config(std::string_view text,
                             const std::string& file,
                             ConfigLines* lines,
-                            const Overridden& overridden) {
+                            const OptionNames& overridden) {
   const auto document = parse_toml(text, file, "smd");
   if (!document) return tl::unexpected(document.error());
   return Reader(file, overridden).read(*document, lines);
@@ -388,7 +388,7 @@ Parsed<Config> parse_config(std::string_view text,
 
 Parsed<Config> load_options(const std::string& path,
                             ConfigLines* lines,
-                            const Overridden& overridden) {
+                            const OptionNames& overridden) {
   const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
   return parse_config(*text, path, lines, overridden);
@@ -396,7 +396,7 @@ Parsed<Config> load_options(const std::string& path,
 
 Parsed<Config> load_config(const std::string& path,
                            ConfigLines* lines,
-                           const Overridden& overridden) {
+                           const OptionNames& overridden) {
   auto config = load_options(path, lines, overridden);
   if (!config) return config;
   if (auto files = read_named_files(*config); !files)

@@ -270,24 +270,24 @@ using ConfigLines = std::map<std::string, int, std::less<>>;
 
 /// Names of options that a command line sets. Rules about them are not for the file to keep: who
 /// sets them asks find_broken_rules().
-using Overridden = std::vector<std::string>;
+using OptionNames = std::vector<std::string>;
 
 /// The file at `path` and the files that it names, or every fault in them. Nothing is half-applied:
 /// what the file does not name has its default.
 [[nodiscard]] Parsed<Config> load_config(const std::string& path,
                                          ConfigLines* lines = nullptr,
-                                         const Overridden& overridden = {});
+                                         const OptionNames& overridden = {});
 
 /// The same of that file alone: those that it names are read by read_named_files().
 [[nodiscard]] Parsed<Config> load_options(const std::string& path,
                                           ConfigLines* lines = nullptr,
-                                          const Overridden& overridden = {});
+                                          const OptionNames& overridden = {});
 
 /// The same from text; `file` names it in faults.
 [[nodiscard]] Parsed<Config> parse_config(std::string_view text,
                                           const std::string& file,
                                           ConfigLines* lines = nullptr,
-                                          const Overridden& overridden = {});
+                                          const OptionNames& overridden = {});
 
 // Files that options name and that are read with them: sm.roots_file, partitions.file,
 // qos.policy_file and sm.node_name_map.

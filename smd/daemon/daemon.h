@@ -33,7 +33,7 @@ struct DaemonOptions {
   Config config;  // as load_options() gives it: files that it names are read when the daemon starts
   std::string config_path;                       // re-read on SIGHUP; empty: nothing to re-read
   std::function<void(Config&)> override_config;  // what the command line says on top of the file
-  Overridden overridden;                         // and about which options
+  OptionNames overridden;                        // and about which options
   bool once = false;                             // one bring-up, then the exit code
   bool json = false;
 };
