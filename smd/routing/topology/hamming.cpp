@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "smd/routing/topology/dimensions.h"
@@ -33,27 +34,35 @@ bool is_dense(const Lattice& lattice, const NeighbourGraph& graph) {
   return graph.links() * 2 > count_links(lattice);
 }
 
-// Coordinates of the hyperplanes across dimension d, rising with the GUIDs of most switches, so
-// that the loss of one moves nobody.
+// Coordinates of the hyperplanes across dimension d, rising with the GUIDs of most switches, line
+// by line whatever cables are missing, so that the loss of one moves nobody.
 std::vector<std::uint32_t> order_hyperplanes(const NeighbourGraph& graph,
                                              const Hyperplanes& hyperplanes,
+                                             std::size_t dimensions,
                                              std::size_t d) {
   const std::uint32_t count = hyperplanes.count[d];
-  std::vector<std::uint64_t> links(count, 0), to_lower(count, 0);
+  std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> lines;  // numbers, by GUID
   for (const SwitchIdx sw : graph.by_guid()) {
     const std::uint32_t own = hyperplanes.number(sw, d);
     if (own == kNowhere) continue;
-    for (const Neighbour& neighbour : graph.around(sw)) {
-      const std::uint32_t other = hyperplanes.number(neighbour.to, d);
-      if (other == kNowhere || other == own) continue;
-      ++links[own];
-      to_lower[own] += graph.rank(neighbour.to) < graph.rank(sw);
+    std::vector<std::uint32_t> line;
+    for (std::size_t other = 0; other < dimensions; ++other) {
+      if (other != d) line.push_back(hyperplanes.number(sw, other));
+    }
+    lines[line].push_back(own);
+  }
+  std::vector<std::uint64_t> others(count, 0), lower(count, 0);
+  for (const auto& [line, numbers] : lines) {
+    for (std::size_t at = 0; at < numbers.size(); ++at) {
+      others[numbers[at]] += numbers.size() - 1;
+      lower[numbers[at]] += at;
     }
   }
+  for (std::uint64_t& sum : others) sum = std::max<std::uint64_t>(sum, 1);
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    return to_lower[a] * links[b] < to_lower[b] * links[a];
+    return lower[a] * others[b] < lower[b] * others[a];
   });
   std::vector<std::uint32_t> position(count);
   for (std::uint32_t at = 0; at < count; ++at) position[order[at]] = at;
@@ -86,7 +95,7 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
   std::vector<std::vector<std::uint32_t>> position;
   for (const std::uint32_t d : order) {
     sorted.count.push_back(hyperplanes.count[d]);
-    position.push_back(order_hyperplanes(graph, hyperplanes, d));
+    position.push_back(order_hyperplanes(graph, hyperplanes, found.count, d));
   }
   for (const SwitchIdx sw : graph.by_guid()) {
     for (std::size_t i = 0; i < order.size(); ++i)
