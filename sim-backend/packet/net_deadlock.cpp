@@ -1,6 +1,11 @@
 // Circles of full buffers. Every buffer is a FIFO, so its first packet waits for one thing: room in
-// the output buffer, or credit for the input buffer at the far end. A circle of such waits stays
-// closed whatever else happens.
+// the output buffer, or credit for the input buffer at the far end; for itself, or for whom stands
+// in line before it: nothing overtakes there. A circle of such waits stays closed whatever else
+// happens.
+//
+// One thing opens a line: where the VLs of an input port share its way into the crossbar, the line
+// passes over an input whose port is busy with another VL. Who waits only behind such an input is
+// stuck as long as that port's other VLs are, or no other is in use.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,17 +24,59 @@ std::uint16_t PacketNet::Impl::known_limit(PortVl out) const {
 std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
   const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
   const bool buffered = options_.switches.output_buffers;
+  const bool shared_way = options_.switches.multiplexed && vls_ > 1;
+  const std::uint32_t nodes = buffered ? 2 * port_vls : port_vls;
   // Node i is input VL i; with output buffers, node `port_vls` + j is output VL j.
+  std::vector<std::uint8_t> moves(shared_way ? nodes : 0, 0);  // what will move by and by
+
+  // The input that a packet waits for at the far end of its way out, if it has no credit.
   const auto waits_for_credit = [&](PortVl port_vl, PortVl from, PacketAt head) {
     const NetPort& port = state_.ports[port_of_vl(port_vl)];
     const PortAt peer = wiring_.wires[port_of_vl(port_vl)].peer;
-    if (!port.sends() || port.link_running || peer == kNowhere || !is_switch_port(peer)) {
-      return kNowhere;
-    }
+    if (!port.sends() || peer == kNowhere || !is_switch_port(peer)) return kNowhere;
     const DataPacket& first = packet(from, head);
     const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
     if (has_credit(known_limit(port_vl), state_.outs[port_vl].fctbs, blocks)) return kNowhere;
     return peer * vls_ + vl_of(port_vl);
+  };
+  // What is on the link gives its room back.
+  const auto has_room = [&](const DataPacket& first) {
+    const NetPort& port = state_.ports[port_of_vl(first.out)];
+    const unsigned leaving = port.link_running && port.link_vl == first.out ? port.link_blocks : 0;
+    return state_.outs[first.out].room + leaving >= unsigned{first.blocks} + first.copy_blocks;
+  };
+  // What the packet that has just one way waits for there: room, or credit.
+  const auto waits_for_way = [&](PortVl from) {
+    const InputVl& in = state_.ins[from];
+    if (!buffered) return waits_for_credit(in.wants, from, in.head);
+    const DataPacket& first = packet(from, in.head);
+    return has_room(first) ? kNowhere : port_vls + first.out;
+  };
+  // Who is served next of the line that an input stands in.
+  const auto served_next = [&](PortVl out) {
+    PortVl ask = state_.outs[out].asks_head;
+    while (ask != kNowhere && options_.switches.multiplexed &&
+           state_.ports[port_of_vl(ask)].input_busy) {
+      ask = state_.ins[ask].next_ask;
+    }
+    return ask;
+  };
+  // Another VL opens a line with what is still to come, unless nothing comes any more.
+  const bool ends = next_due() == kNever;
+  std::vector<std::uint8_t> used(vls_, 0);  // by VL: anywhere in the net
+  for (std::uint32_t at = 0; shared_way && at < port_vls; ++at) {
+    if (state_.ins[at].abr != 0) used[vl_of(at)] = 1;
+  }
+  const auto is_in_use = [&](PortVl at) {
+    return state_.ins[at].free != state_.ins[at].capacity || (!ends && used[vl_of(at)] != 0);
+  };
+  const auto is_passed_over = [&](PortVl waiting) {
+    if (!shared_way) return false;
+    const PortVl first = port_of_vl(waiting) * vls_;
+    for (PortVl other = first; other < first + vls_; ++other) {
+      if (other != waiting && moves[other] != 0 && is_in_use(other)) return true;
+    }
+    return false;
   };
   // What leaves together waits for room in all of its outputs; any one of them may be in a circle.
   const auto next = [&](std::uint32_t at, std::vector<std::uint32_t>& out) {
@@ -44,13 +91,32 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
     }
     const InputVl& in = state_.ins[at];
     if (in.wants == kNowhere || in.busy) return;
-    if (!buffered) return add(waits_for_credit(in.wants, at, in.head));
+    if (next_copy(packet(at, in.head)) == kNowhere) {
+      std::uint32_t to = waits_for_way(at);
+      if (to == kNowhere) {
+        const PortVl before = served_next(in.wants);
+        if (before != kNowhere && !is_passed_over(before)) to = waits_for_way(before);
+      }
+      return add(to);
+    }
     for (PacketAt copy = in.head; copy != kNowhere; copy = next_copy(packet(at, copy))) {
       const DataPacket& first = packet(at, copy);
-      const bool room = state_.outs[first.out].room >= unsigned{first.blocks} + first.copy_blocks;
-      if (!room) add(port_vls + first.out);
+      if (!has_room(first)) add(port_vls + first.out);
     }
   };
+  if (shared_way) {
+    std::vector<std::uint32_t> ways;
+    for (bool more = true; more;) {
+      more = false;
+      for (std::uint32_t at = 0; at < nodes; ++at) {
+        if (moves[at] != 0) continue;
+        next(at, ways);
+        if (!std::ranges::all_of(ways, [&](std::uint32_t to) { return moves[to] != 0; })) continue;
+        moves[at] = 1;
+        more = true;
+      }
+    }
+  }
 
   // Depth first. The line holds what is being looked at, and which of its ways comes next.
   struct Step {
@@ -61,7 +127,7 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
 
   enum : std::uint8_t { kNew, kOnLine, kDone };
 
-  std::vector<std::uint8_t> seen(buffered ? 2 * port_vls : port_vls, kNew);
+  std::vector<std::uint8_t> seen(nodes, kNew);
   std::vector<Step> line;
   const auto begin = [&](std::uint32_t at) {
     seen[at] = kOnLine;
