@@ -1,14 +1,7 @@
 // The real transport on Debian's ibsim, through libibumad and libumad2sim.
 #include <gmock/gmock.h>
 
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <filesystem>
 #include <memory>
-#include <string>
-#include <thread>
 
 #include "tests/support/ibsim.h"
 #include "tests/support/paths.h"
@@ -85,21 +78,6 @@ TEST_F(UmadOnIbsim, AnUnknownDeviceIsNamedTogetherWithThoseThatExist) {
   EXPECT_EQ(probe_->wait(20s), 1);
   EXPECT_THAT(probe_->out(),
               HasSubstr("no InfiniBand device 'mlx5_7'; there are: ibsim0 port 1 ("));
-}
-
-TEST_F(UmadOnIbsim, SignalsAreNoLossOfTheDevice) {
-  start_probe();
-  probe_->write("ask 1\n");
-  ASSERT_TRUE(hears("node (1)"));
-  for (int turn = 0; turn < 20; ++turn) {
-    for (const auto& thread :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(probe_->pid()) + "/task")) {
-      ::syscall(SYS_tgkill, probe_->pid(), std::stoi(thread.path().filename()), SIGUSR2);
-    }
-    std::this_thread::sleep_for(4ms);
-  }
-  probe_->write("ask 1,2\n");
-  EXPECT_TRUE(hears("node (1,2)")) << probe_->out() << probe_->err();
 }
 
 TEST_F(UmadOnIbsim, ADeadFabricEndsRequestsInsteadOfHanging) {

@@ -112,11 +112,6 @@ int run(const UmadSelection& selection) {
 }  // namespace smd
 
 int main(int argc, char** argv) {
-  // Interrupts whichever thread gets it.
-  struct sigaction interrupt {};
-
-  interrupt.sa_handler = [](int) {};
-  ::sigaction(SIGUSR2, &interrupt, nullptr);
   smd::UmadSelection selection;
   if (argc > 1) selection.device = argv[1];
   const int code = smd::run(selection);
