@@ -40,12 +40,13 @@ struct SwitchRestart : testing::Test {
 };
 
 TEST_F(SwitchRestart, ItsTablesAreWrittenAgainWhereLinearFdbTopRises) {
+  // Two blocks of LIDs: the new one is in the second, and nobody has a reason to write the first.
   for (const char* reset : {"sw-0-1", "sw-1-0"})
-    reset_while_computing("fat-tree:k=4,levels=2", "host-00007", reset);
+    reset_while_computing("fat-tree:k=12,levels=2", "host-00071", reset);
 }
 
 TEST_F(SwitchRestart, OfTheOnlyWayToTheRestToo) {
-  reset_while_computing("torus:dims=5,mesh=1", "host-00004", "sw-1");
+  reset_while_computing("torus:dims=30,mesh=1,hosts=2", "host-00059", "sw-1");
 }
 
 }  // namespace switch_restart_test
