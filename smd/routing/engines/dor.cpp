@@ -235,9 +235,8 @@ class Dor final : public Engine {
            "nothing passes its end, on VL 1 no path that does is longer than half of it. Where a "
            "ring is broken everything goes the other way round, on the same SL, and no circle is "
            "left in it; paths that would turn where something is missing go around it, on meshes "
-           "on "
-           "the same VL as long as that closes no cycle (tried hop by hop), else on further VLs "
-           "(mostly one), each free of cyclic dependencies by trial. Source: dimension-order "
+           "on the same VL as long as that closes no cycle (tried hop by hop), else on further "
+           "VLs (mostly one), each free of cyclic dependencies by trial. Source: dimension-order "
            "routing with datelines (Dally and Seitz, 1987).";
   }
 

@@ -102,15 +102,12 @@ class Hamming final : public Engine {
            "cables take turns, destination by destination. 1 VL and any SL, minimal. Free of "
            "deadlock: channels of a dimension wait for those of later ones only. Where a link or "
            "a switch is missing paths go around it, on the same VL as long as that closes no cycle "
-           "(tried hop by hop), else on further VLs (mostly one), each free of "
-           "cyclic dependencies by trial, and the SL of a path says so. With sm.non_minimal LIDs "
-           "of "
-           "a port beyond the first correct each coordinate by way of another one, in two hops, "
-           "the "
-           "second on VL 1: channels of a dimension wait for those of its VL 1 and of later "
-           "dimensions only; a damaged graph has minimal paths to all LIDs. Source: minimal "
-           "routing "
-           "of the flattened butterfly (Kim, Dally and Abts, 2007), by a random place (Valiant and "
+           "(tried hop by hop), else on further VLs (mostly one), each free of cyclic dependencies "
+           "by trial, and the SL of a path says so. With sm.non_minimal LIDs of a port beyond the "
+           "first correct each coordinate by way of another one, in two hops, the second on VL 1: "
+           "channels of a dimension wait for those of its VL 1 and of later dimensions only; a "
+           "damaged graph has minimal paths to all LIDs. Source: minimal routing of the flattened "
+           "butterfly (Kim, Dally and Abts, 2007), by a random place (Valiant and "
            "Brebner, 1981) dimension by dimension.";
   }
 

@@ -38,10 +38,8 @@ class Nue final : public Engine {
            "what links carry. Hosts of one switch and LIDs "
            "of one host are spread over all equally short ways whose turns are free. Given the "
            "routes in force, keeps the lane and the tree of every LID, those of hosts that are "
-           "away "
-           "included, and of broken trees what still leads there; a link that comes up takes what "
-           "it shortens and its share of the "
-           "rest, as far as the turns are free. Source: Nue "
+           "away included, and of broken trees what still leads there; a link that comes up takes "
+           "what it shortens and its share of the rest, as far as the turns are free. Source: Nue "
            "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
   }
