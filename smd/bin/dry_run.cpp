@@ -90,14 +90,18 @@ std::string list_some(const std::vector<std::string>& names) {
 /// Empty where the manager has all that it is cabled to.
 std::string print_not_found(const std::vector<std::string>& names) {
   if (names.empty()) return {};
-  return fmt::format("NOT ALL FOUND: cables that are up lead to {} more nodes: {}\n",
+  return fmt::format("NOT ALL FOUND: cables that are up lead to {} more node{}: {}\n",
                      names.size(),
+                     names.size() == 1 ? "" : "s",
                      list_some(names));
 }
 
 std::string print_cut_off(const std::vector<std::string>& names) {
   if (names.empty()) return {};
-  return fmt::format("  cut off    {} adapters: {}\n", names.size(), list_some(names));
+  return fmt::format("  cut off    {} adapter{}: {}\n",
+                     names.size(),
+                     names.size() == 1 ? "" : "s",
+                     list_some(names));
 }
 
 /// Of uniform traffic among the adapters of each rail, in shares of their full rate; nothing where

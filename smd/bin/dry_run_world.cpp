@@ -146,8 +146,13 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   adapters_before_.clear();
   failed_node_ = failure.port ? sim::kNoNode : failure.node;
   const std::vector<sim::NodeSpec>& nodes = subnet_.fabric.spec().nodes;
-  for (std::uint32_t node = 0; node < nodes.size(); ++node)
-    if (nodes[node].type == NodeType::Ca && has(node)) adapters_before_.push_back(node);
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    if (nodes[node].type != NodeType::Ca || !has(node)) continue;
+    const Fabric& before_it = in_force()->fabric();
+    // Those are a part of their switch.
+    if (!is_aggregation_node(before_it, *before_it.find_node(nodes[node].guid)))
+      adapters_before_.push_back(node);
+  }
   failed_at_ = subnet_.runtime.now();
   congestion_before_ = subnet_.cc_manager.stats();
   if (timeline_) timeline_->restart();

@@ -97,7 +97,7 @@ class DryRunWorld {
   [[nodiscard]] std::vector<std::string> not_found() const;
 
   /// Adapters that the manager had before the latest failure and has no longer, but the one that
-  /// failed: descriptions, in the fabric's order.
+  /// failed and aggregation nodes: descriptions, in the fabric's order.
   [[nodiscard]] std::vector<std::string> cut_off() const;
 
  private:

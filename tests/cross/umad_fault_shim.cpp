@@ -9,6 +9,7 @@
 //   issm=N       so does showing the IsSM bit
 //   send=N       so does every send
 //   unplugged    absent, and descriptors die: poll reports an error, read and write fail with EIO
+//   interrupted  a signal interrupts every wait for MADs
 //   mute         descriptors die as before Linux 5.8: only sends fail, nothing ever arrives
 //   reset=N      the descriptor dies at the N-th MAD sent, once; a new one works
 //
@@ -261,6 +262,10 @@ int poll(pollfd* fds, nfds_t count, int timeout) {
   if (count == 1 && adapter().owns(fds->fd) && fault("mute") == 0 && adapter().is_dead()) {
     fds->revents = POLLERR;
     return 1;
+  }
+  if (count == 1 && adapter().owns(fds->fd) && fault("interrupted") != 0) {
+    std::this_thread::sleep_for(1ms);
+    return fail_with(EINTR);
   }
   return beneath<Poll>("poll")(fds, count, timeout);
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "tests/cross/smd_on_ibsim.h"
 #include "tests/support/paths.h"
@@ -194,6 +195,17 @@ TEST_F(BreakingAdapter, PulledOutWhileRunningIsWaitedFor) {
   EXPECT_EQ(status().at("nodes"), before.at("nodes"));
   EXPECT_EQ(status().at("last_sweep").at("blocks_written"), 0);
   EXPECT_EQ(smd_->terminate(2s), 0) << log();
+}
+
+TEST_F(BreakingAdapter, SignalsThatInterruptItsWaitAreNoLoss) {
+  start();
+  ASSERT_TRUE(comes_up()) << log();
+  forget_log();
+  breaks("interrupted");
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  mends();
+  ASSERT_TRUE(comes_up()) << log();
+  EXPECT_EQ(complaints(), 0) << log();
 }
 
 TEST_F(BreakingAdapter, TheWaitStartsAfreshAfterASuccess) {

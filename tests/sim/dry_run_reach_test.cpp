@@ -64,7 +64,7 @@ TEST(DryRunReach, ABringUpThatMissesMostOfTheFabricIsNotAllRight) {
     EXPECT_EQ(found + out["not_found"].size(), 12u + 32u) << seed;
     EXPECT_THAT(text.out,
                 HasSubstr("NOT ALL FOUND: cables that are up lead to " +
-                          std::to_string(out["not_found"].size()) + " more nodes: "));
+                          std::to_string(out["not_found"].size()) + " more node"));
     up += out["up"].get<bool>() ? 1 : 0;
   }
   EXPECT_GT(up, 0u) << "what was found came up, and said so alone";
@@ -86,6 +86,16 @@ TEST(DryRunReach, WhatAChangeCutsOffIsNamed) {
               HasSubstr("  cut off    2 adapters: " + leaf[0].get<std::string>() + ", " +
                         leaf[1].get<std::string>() + "\n"));
   EXPECT_EQ(out["changes"][1]["adapters_cut_off"], json::array()) << "it failed itself";
+}
+
+TEST(DryRunReach, AnAggregationNodeIsAPartOfItsSwitch) {
+  const std::string fabric = "fat-tree:k=4,levels=2,aggregation=1";
+  const json leaf =
+      json::parse(smd({"dry-run", "--fabric", fabric, "--fail", "sw-0-1", "--json"}).out);
+  EXPECT_EQ(leaf["changes"][0]["adapters_cut_off"].size(), 2u) << leaf["changes"][0];
+  const Finished spine = smd({"dry-run", "--fabric", fabric, "--fail", "sw-1-0"});
+  EXPECT_EQ(spine.exit_code, 0) << spine.err;
+  EXPECT_THAT(spine.out, Not(HasSubstr("cut off")));
 }
 
 }  // namespace dry_run_reach_test
