@@ -342,8 +342,7 @@ class Auto final : public Engine {
     /// The first that does not refuse is asked whatever it costs.
     void ask(const CandidateEngine& each) {
       EngineCandidate candidate{.engine = std::string(each.name)};
-      const bool may_be_worth_it =
-          each.may_be_worth_it && !whole_tree_ && request_.options.roots.empty();
+      const bool may_be_worth_it = each.may_be_worth_it && !whole_tree_ && !has_roots();
       const bool left_out = must_be_safe() && !each.unsafe.empty() && !may_be_worth_it;
       const std::uint64_t steps = steps_of(each) * size_.pairs() + size_.steps_of_measures();
       if (must_be_safe() && each.name == "ftree" && !why_no_tree_.empty()) {

@@ -427,6 +427,9 @@ TEST(Auto, AsksFtreeOnOneVlWithinTheBudget) {
                            .auto_vls = 1},
                .max_vls = 8});
   EXPECT_EQ(rooted.engine, "updn");
+  const RoutingTables rooted_nowhere = compute(
+      "auto", g.fabric, g.lids, {.options = {.roots = {Guid{0x99}}, .auto_vls = 1}, .max_vls = 8});
+  EXPECT_EQ(rooted_nowhere.engine, "ftree") << "no switch of that name";
   // Of a whole tree it has nothing to gain, so nobody measures anything.
   const RoutingTables whole = compute_safely(generated("fat-tree:k=8,levels=3"));
   EXPECT_FALSE(candidate_of(whole, "updn").measured);
