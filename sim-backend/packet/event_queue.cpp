@@ -11,7 +11,6 @@ constexpr std::uint64_t kTuneEvents = kTuneEvery * 64;
 constexpr std::uint64_t kDense = 16;
 constexpr std::uint64_t kSparse = 2;
 constexpr std::size_t kNear = 32;  // events that one more may come behind without the heap
-constexpr unsigned kLeastShift = 4;
 constexpr unsigned kMostShift = 30;
 
 // A type of its own, not a function: it is compared inline.
@@ -120,9 +119,9 @@ void EventWheel::retune() {
   const std::uint64_t per_bucket = popped_ / advances_;
   popped_ = 0;
   advances_ = 0;
-  if (per_bucket > kDense && shift_ > kLeastShift) {
+  if (per_bucket > kDense && shift_ > least_shift_) {
     const auto halves = static_cast<unsigned>(std::bit_width(per_bucket / kDense));
-    return rebuild(std::max(kLeastShift + halves, shift_) - halves);
+    return rebuild(std::max(least_shift_ + halves, shift_) - halves);
   }
   if (per_bucket < kSparse && shift_ < kMostShift) return rebuild(shift_ + 1);
 }

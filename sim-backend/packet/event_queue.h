@@ -56,6 +56,11 @@ class EventHeap {
 
 class EventWheel {
  public:
+  /// A bucket is never narrower than 2^least_shift. Where time goes by in steps, a narrower one
+  /// than a step is of no use, and where all of a step's events happen at once a wider one mixes
+  /// steps.
+  explicit EventWheel(unsigned least_shift = 4) : least_shift_(least_shift) {}
+
   /// Requires: event.at is not before what was popped last.
   void push(const Event& event) {
     ++size_;
@@ -160,6 +165,7 @@ class EventWheel {
   void rebuild(unsigned shift);
 
   unsigned shift_ = 10;  // of the width of a bucket, 2^shift ps
+  unsigned least_shift_;
   std::int64_t current_bucket_ = -1;
   std::vector<Event> current_;  // latest first
   EventHeap late_;              // of the current bucket too: what came when many were left in it

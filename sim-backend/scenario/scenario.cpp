@@ -297,7 +297,10 @@ class Reader {
       complain(line("measure.saturation"), std::string(kNoSaturation));
     }
     if (const std::string why = check_options(out_.worm.options); !why.empty()) {
-      complain(std::max({line("worm.buffer"), line("worm.stop"), line("worm.go")}), why);
+      complain(
+          std::max(
+              {line("worm.buffer"), line("worm.stop"), line("worm.go"), line("worm.allocation")}),
+          why);
     }
     const RouteChoiceKind kind = out_.worm.choice.kind;
     const bool two = kind == RouteChoiceKind::Size || kind == RouteChoiceKind::Share;

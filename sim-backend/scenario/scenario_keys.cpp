@@ -488,6 +488,12 @@ Keys worm_keys() {
           choice<WormCopies>(
               {{"lock-step", WormCopies::LockStep}, {"asynchronous", WormCopies::Asynchronous}}))
           .means("how flits leave where a worm forks: by all branches at once, or by each"),
+      net("allocation",
+          &WormOptions::allocation,
+          choice<WormAllocation>(
+              {{"non-atomic", WormAllocation::NonAtomic}, {"atomic", WormAllocation::Atomic}}))
+          .means("when a lane is free: once the worm before has left for it, or once its buffer is "
+                 "empty"),
       nic("detection", &WormOptions::detection, whole(1, 1e6))
           .means("cycles until a host knows that a message is to be passed on"),
       nic("dma", &WormOptions::dma, whole(1, 1e6)).means("cycles until it begins to leave"),

@@ -23,6 +23,7 @@ void WormModel::on_cable(std::uint32_t at, bool up) {
     channel.down = !up;
     if (!up && !channel.dead) cut(c);
     if (up && channel.dead && channel.owner == kNowhere) mend(c);
+    if (is_free(channel)) offer_lane(c);
   }
   look(at, now_);
 }

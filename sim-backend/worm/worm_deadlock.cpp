@@ -88,13 +88,23 @@ class WormModel::KnotSearch {
     return branch.chooses ? s_.choices(hop, at.branch).front().out : branch.out;
   }
 
+  /// Whoever is stuck and keeps a lane from those who ask for it: its owner, or what fills its
+  /// buffer where allocation is atomic.
+  [[nodiscard]] std::optional<OutputRequest> holder_of(const Channel& channel) const {
+    if (channel.owner == kNowhere) {
+      if (s_.is_free(channel) || channel.front == kNowhere) return {};
+      return stuck_branch(channel.front);
+    }
+    const OutputRequest owner{channel.owner, channel.owner_branch};
+    return is_stuck(owner) ? std::optional(owner) : std::nullopt;
+  }
+
   /// One that may choose waits for ever where all that it may take are held by the stuck.
   [[nodiscard]] std::optional<OutputRequest> wait_of_choices(const OutputRequest& at) const {
     std::optional<OutputRequest> out;
     for (const WormChoice& choice : s_.choices(s_.hops_[at.hop], at.branch)) {
-      const Channel& channel = s_.channels_[choice.out];
-      const OutputRequest holder{channel.owner, channel.owner_branch};
-      if (channel.owner == kNowhere || !is_stuck(holder)) return {};
+      const auto holder = holder_of(s_.channels_[choice.out]);
+      if (!holder) return {};
       if (!out) out = holder;
     }
     return out;
@@ -141,9 +151,7 @@ class WormModel::KnotSearch {
     if (branch.chooses) return wait_of_choices(at);
     if (!branch.granted) {
       if (!branch.asks) return {};  // it is routed
-      const Channel& out = s_.channels_[branch.out];
-      if (out.owner == kNowhere || !is_stuck({out.owner, out.owner_branch})) return {};
-      return OutputRequest{out.owner, out.owner_branch};
+      return holder_of(s_.channels_[branch.out]);
     }
     if (const auto own = own_wait(at)) return own;
     if (s_.is_locked_fork(hop)) {

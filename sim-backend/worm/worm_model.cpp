@@ -188,6 +188,7 @@ void WormModel::on_credits(ChannelAt at, Kind kind) {
     channel.returned.set(now_, channel.returned.runs, 1);
   } else {
     channel.returned.set(now_, kind == Kind::CreditsOn);
+    if (options_.allocation == WormAllocation::Atomic && is_free(channel)) offer_lane(at);
   }
   look(graph_.channels[at].cable, now_);
 }
@@ -277,7 +278,7 @@ void WormModel::on_choose(HopAt at) {
     const auto is_it = [&](const OutputRequest& who) { return who.hop == at && who.branch == b; };
     for (const WormChoice& choice : choices(hop, b)) {
       std::erase_if(choosing_[choice.out], is_it);
-      if (!branch.chooses || channels_[choice.out].owner != kNowhere) continue;
+      if (!branch.chooses || !is_free(channels_[choice.out])) continue;
       branch.chooses = false;
       branch.asks = true;
       branch.out = choice.out;
@@ -291,10 +292,26 @@ void WormModel::on_choose(HopAt at) {
   }
 }
 
+/// Whether a head may have the lane.
+bool WormModel::is_free(const Channel& channel) const {
+  if (channel.owner != kNowhere) return false;
+  const bool has_buffer = !channel.from_host && !channel.to_host && !channel.dead;
+  if (options_.allocation == WormAllocation::NonAtomic || !has_buffer) return true;
+  return channel.returned.before(now_) == channel.sent.before(now_);
+}
+
+/// It is free: whoever waits for it is told.
+void WormModel::offer_lane(ChannelAt at) {
+  if (!channels_[at].asking.empty()) push(now_, Kind::Grant, at);
+  if (choosing_.empty()) return;
+  for (const OutputRequest& who : choosing_[at])
+    push(now_, Kind::Choose, hops_[who.hop].in, who.hop);
+}
+
 /// Round robin: of the inputs that ask the next one after that which had it last.
 void WormModel::on_grant(ChannelAt at) {
   Channel& channel = channels_[at];
-  if (channel.owner != kNowhere || channel.asking.empty()) return;
+  if (!is_free(channel) || channel.asking.empty()) return;
   const auto turn = [&](const OutputRequest& who) {
     return hops_[who.hop].in - channel.last_granted - 1;  // wraps around
   };
@@ -339,11 +356,8 @@ void WormModel::on_tail_left(ChannelAt at) {
   channel.owner = kNowhere;
   if (channel.dead && !channel.down) mend(at);
   look(graph_.channels[at].cable, now_);
-  if (channel.from_host || !channel.asking.empty()) push(now_, Kind::Grant, at);
-  if (!choosing_.empty()) {
-    for (const OutputRequest& who : choosing_[at])
-      push(now_, Kind::Choose, hops_[who.hop].in, who.hop);
-  }
+  if (channel.from_host) push(now_, Kind::Grant, at);
+  if (is_free(channel)) offer_lane(at);
   const WormHop& hop = hops_[owner];
   const auto is_done = [](const WormHop::Branch& branch) { return branch.done; };
   // A branch whose last flit leaves in this very cycle is not done: it ends in the next.

@@ -296,6 +296,8 @@ class WormModel {
   void retally_fork(ChannelAt channel, WormHop& front);
   void finish(HopAt hop);
   void connect(ChannelAt channel, HopAt hop, std::uint8_t branch);
+  [[nodiscard]] bool is_free(const Channel& channel) const;
+  void offer_lane(ChannelAt channel);
   void end_blocked(Channel& channel);
 
   // link_loss.cpp
@@ -342,7 +344,7 @@ class WormModel {
   const WormOptions& options_;
   WormWatcher& watcher_;
   Cycle now_ = 0;
-  EventWheel wheel_;
+  EventWheel wheel_{0};  // by cycles
   std::uint64_t events_ = 0, waiting_ = 0;
   std::vector<Channel> channels_;
   /// By channel, once anyone chooses: who would take it, and found all of theirs in use.

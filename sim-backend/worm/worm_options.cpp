@@ -14,6 +14,9 @@ std::string check_options(const WormOptions& options) {
   if (options.flow == WormFlow::Credits) {
     return options.buffer == 0 ? "a buffer holds at least a flit" : "";
   }
+  if (options.allocation == WormAllocation::Atomic) {
+    return "atomic allocation needs credits: STOP and GO do not tell that a buffer is empty";
+  }
   if (options.go == 0 || options.go > options.stop) return "GO lies above 0 and not above STOP";
   const std::uint32_t least = options.stop + 1 + options.slack();
   if (options.buffer < least) {

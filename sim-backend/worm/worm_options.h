@@ -21,6 +21,11 @@ enum class WormCopies : std::uint8_t {
   Asynchronous  // by each when it can; the buffer keeps it until the last one has it
 };
 
+enum class WormAllocation : std::uint8_t {
+  NonAtomic,  // a lane is free when the last flit of the worm before has left for it
+  Atomic      // when its buffer is empty, too: a cycle after the last credit is back
+};
+
 struct WormOptions {
   Picos cycle = 6250;          // a flit on a link
   std::uint32_t cable = 8;     // until a flit, or a symbol, is at the far end
@@ -31,6 +36,7 @@ struct WormOptions {
   std::uint32_t go = 40;       // GO below it
   WormFlow flow = WormFlow::StopAndGo;
   WormCopies copies = WormCopies::Asynchronous;
+  WormAllocation allocation = WormAllocation::NonAtomic;  // of lanes between switches
   // Hosts that pass worms on:
   std::uint32_t detection = 44;  // from the head's coming in until the host knows of it
   std::uint32_t dma = 32;        // from the sender's being free until the worm begins to leave

@@ -45,6 +45,12 @@ bool FlitMachine::permitted(const Channel& channel) const {
   return case_.rules.credits ? channel.credits > 0 : !channel.stopped;
 }
 
+bool FlitMachine::is_free(const Channel& channel) const {
+  if (channel.owner != nullptr) return false;
+  const bool between = !is_host(channel.place.from) && !is_host(channel.place.to);
+  return !case_.rules.atomic || !between || channel.dead || channel.was_empty;
+}
+
 // The cable is obeyed in the cycle after the symbol came in. What leaves a switch's buffer then is
 // on the cable a cycle later.
 std::int64_t FlitMachine::back_at(const Channel& channel) const {
@@ -103,6 +109,7 @@ void FlitMachine::shorten(Stay& stay, std::int64_t total) {
 void FlitMachine::take_in() {
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     Channel& channel = channels_[c];
+    channel.was_empty = channel.credits == case_.rules.buffer;
     while (!channel.symbols.empty() && channel.symbols.front().first == now_) {
       const int what = channel.symbols.front().second;
       if (what == 2) ++channel.credits;
@@ -164,7 +171,7 @@ void FlitMachine::choose(Stay& stay) {
     if (!output.chooses || output.granted) continue;
     output.asks = false;
     for (const auto& [channel, next] : output.choices) {
-      if (output.asks || channels_[std::size_t(channel)].owner != nullptr) continue;
+      if (output.asks || !is_free(channels_[std::size_t(channel)])) continue;
       output.channel = channel;
       output.next = next;
       output.asks = true;
@@ -246,7 +253,7 @@ void FlitMachine::grant() {
   }
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     Channel& channel = channels_[c];
-    if (is_host(channel.place.from) || channel.owner != nullptr) continue;
+    if (is_host(channel.place.from) || !is_free(channel)) continue;
     Stay* chosen = nullptr;
     Output* branch = nullptr;
     const int count = int(channels_.size());

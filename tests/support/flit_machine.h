@@ -51,6 +51,7 @@ struct FlitRuleSet {
   int buffer = 80, stop = 56, go = 40;
   bool credits = false;    // else STOP and GO
   bool lock_step = false;  // forks; else each branch by itself
+  bool atomic = false;     // a lane between switches is free when all credits were back a cycle ago
   int memory = 1 << 19;    // of a host, for worms in transit
   int local_after[3] = {4, 2, 1};
   int local_marks[2] = {50, 100};
@@ -118,6 +119,7 @@ class FlitMachine {
     std::deque<std::pair<std::int64_t, int>> symbols;  // 1 STOP, 0 GO, 2 a credit
     std::deque<Stay*> stays;                           // at its far end, in order
     std::int64_t fill = 0, credits = 0, busy = 0, blocked = 0, most = 0;
+    bool was_empty = true;  // before what comes in: as far as the sender knows
     bool said_stop = false, stopped = false, dead = false, down = false;  // dead: not in use yet
     Stay* owner = nullptr;
     Output* branch = nullptr;
@@ -150,6 +152,7 @@ class FlitMachine {
   Stay* add(int worm, int step, int in, std::int64_t total);
   [[nodiscard]] std::int64_t back_at(const Channel& channel) const;
   [[nodiscard]] bool permitted(const Channel& channel) const;
+  [[nodiscard]] bool is_free(const Channel& channel) const;
   [[nodiscard]] bool ready(const Stay& stay, const Output& output) const;
 
   [[nodiscard]] bool is_host(int node) const { return case_.is_host[std::size_t(node)] != 0; }

@@ -19,6 +19,8 @@ Result<PreparedScenario> prepare_multicast(const MulticastRun& run, const Messag
   s.preset = "unit";
   s.worm.options = WormOptions::unit();
   s.worm.options.buffer = run.buffer;
+  // The theory of escapes asks for it: without it the adaptive ones lock beyond saturation.
+  s.worm.options.allocation = WormAllocation::Atomic;
   s.worm.algorithm = run.algorithm;
   s.worm.channels = run.channels;
   s.worm.header = true;

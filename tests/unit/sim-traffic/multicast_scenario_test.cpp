@@ -135,6 +135,40 @@ TEST(MulticastScenario, OneChannelToAHostLocksWhatIsFreeOfCirclesWithFour) {
   }
 }
 
+// Escapes are a proof where a lane holds flits of one message at a time; here it has room for two.
+TEST(MulticastScenario, AdaptiveListsLockUnlessALaneIsEmptyWhenItIsTaken) {
+  const auto text = [](const char* side, const char* algorithm, const char* allocation) {
+    std::string out =
+        scenario(algorithm,
+                 fmt::format("[worm]\nallocation = \"{}\"\nbuffer = 16\n{}", allocation, kTraffic));
+    out.replace(out.find("4.4"), 3, side);
+    out.replace(out.find("size = 16\ndestinations = 6"), 26, "size = 8");
+    return out;
+  };
+  for (const char* algorithm : {"dual-path-adaptive", "xy-adaptive"}) {
+    for (const bool atomic : {false, true}) {
+      const char* const allocation = atomic ? "atomic" : "non-atomic";
+      const auto small = prepare_text(text("4.4", algorithm, allocation));
+      const auto large = prepare_text(text("8.8", algorithm, allocation));
+      ASSERT_TRUE(small && large);
+      EXPECT_EQ(small->worms()->can_deadlock(),
+                atomic ? std::optional(false) : std::optional<bool>());
+      for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+        const PointResult point = large->run(0.9, seed);
+        EXPECT_EQ(point.audit, "");
+        EXPECT_EQ(point.steady.deadlock.empty(), atomic) << algorithm << ", seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(MulticastScenario, AtomicAllocationNeedsCredits) {
+  EXPECT_EQ(fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worms\"\n[worm]\n"
+                          "allocation = \"atomic\"\n"),
+            "s.toml:5: atomic allocation needs credits: STOP and GO do not tell that a buffer is "
+            "empty");
+}
+
 TEST(MulticastScenario, MixesCountCopies) {
   std::string traffic = kTraffic;
   traffic.replace(traffic.find("destinations"), 0, "multicast_share = 0.1\n");

@@ -162,6 +162,7 @@ class Runner final : public WormWatcher {
                 .go = std::uint32_t(r.go),
                 .flow = r.credits ? WormFlow::Credits : WormFlow::StopAndGo,
                 .copies = r.lock_step ? WormCopies::LockStep : WormCopies::Asynchronous,
+                .allocation = r.atomic ? WormAllocation::Atomic : WormAllocation::NonAtomic,
                 .detection = std::uint32_t(r.detection),
                 .dma = std::uint32_t(r.dma),
                 .memory = std::uint32_t(r.memory)};
@@ -318,6 +319,7 @@ FlitCase draw_case(std::uint64_t seed, CaseKind kind) {
   rules.go = draw.between(1, 40);
   rules.stop = draw.between(rules.go, 56);
   rules.buffer = rules.credits ? draw.between(2, 80) : rules.stop + 1 + 2 * rules.cable;
+  rules.atomic = rules.credits && draw.chance(0.5);
   rules.memory = draw.chance(0.3) ? draw.between(100, 1000) : 1 << 19;
   if (draw.chance(0.5)) {
     rules.local_marks[0] = 1;
