@@ -282,6 +282,23 @@ TEST(MftMemory, WhatWasSentMayBeHeld) {
   EXPECT_FALSE(memory.find(Guid{1}, {}).sure);
 }
 
+// What such a block holds may close a loop with what is written beside it.
+TEST(MftPlan, WritesNoBlockThatNobodyHasRead) {
+  Rng rng(1);
+  const auto fabric = test::with_tables(test::fabric_from(test::random_text(rng, 5)));
+  const Wanted wanted = random_goals(*fabric, rng, 3);
+  MftMemory memory;
+  EXPECT_THAT(plan_stage(*fabric, memory, wanted.goals).writes, IsEmpty());
+  for (const MftWrite& each : find_unread(*fabric, memory, wanted.goals))
+    memory.confirm(fabric->node_guid[fabric->switch_node[each.sw]], each.at, MftBlock{});
+  const std::size_t all = plan_stage(*fabric, memory, wanted.goals).writes.size();
+  EXPECT_GT(all, 1u);
+  const Guid first = fabric->node_guid[fabric->switch_node[SwitchIdx{0}]];
+  memory.forget(first);
+  for (const MftWrite& each : plan_stage(*fabric, memory, wanted.goals).writes)
+    EXPECT_NE(each.sw, SwitchIdx{0});
+}
+
 TEST(MftMemory, AFreshSwitchIsBelievedOnce) {
   MftMemory memory;
   memory.note_restarted(Guid{1});
