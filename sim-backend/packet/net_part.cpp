@@ -6,6 +6,7 @@
 
 #include "sim-backend/packet/congestion_point.h"
 #include "sim-backend/packet/crossbar.h"
+#include "sim-backend/packet/cut_packet.h"
 #include "sim-backend/packet/flow_control.h"
 #include "sim-backend/packet/input_buffers.h"
 #include "sim-backend/packet/output_link.h"
@@ -156,13 +157,22 @@ void NetPart::set_state(PortAt port, PortState port_state) {
     return drop_management(state, port);
   }
   // A new link, which counts its credits from 0 and has nothing on it.
-  if (before == PortState::Down) cut(port);
+  if (before == PortState::Down) reset_link(port);
   if (!here.sends()) return drain_output(state, port);
   if (!here.link_running) try_link(state, port);
 }
 
-/// What is on the link, in either direction, does not arrive.
+/// What is on the link, in either direction, does not arrive; nor does what is half over it.
 void NetPart::cut(PortAt port) {
+  reset_link(port);
+  const PortAt peer = state.wires[port].peer;
+  if (peer == kNowhere) return;
+  cut_incoming(state.parts, port);
+  cut_incoming(state.parts, peer);
+}
+
+/// What is on its way now is of another link than what comes after it.
+void NetPart::reset_link(PortAt port) {
   const PortAt peer = state.wires[port].peer;
   ++state.ports[port].epoch;
   if (peer == kNowhere) return;
@@ -193,8 +203,9 @@ void NetPart::switch_off(std::uint32_t node) {
     here.link_running = here.cross_running = here.input_busy = false;
     here.link_vl = here.cross_vl = kNowhere;
     here.busy_until = state.now;
-    here.blocked = false;
+    state.end_blocking(port);
     state.extras[port].arbiter.reset();
+    state.extras[port].passing_until = 0;
     drop_management(state, port);
     cut(port);
   }

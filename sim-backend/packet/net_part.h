@@ -45,6 +45,7 @@ class NetPart {
   void load_port(PortAt port, const NodeState& registers, unsigned number);
   void set_state(PortAt port, PortState port_state);
   void cut(PortAt port);
+  void reset_link(PortAt port);
 
   bool looks_ahead_ = false;
 };

@@ -35,8 +35,9 @@ enum class NetStep : std::uint8_t {
   Wake
 };
 
-/// Where a packet is: what holds it, for the audit.
-enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead };
+/// Where a packet is: what holds it, for the audit. What is Dead or Cut is counted as lost: it has
+/// its place in an input buffer still, or is on a link, and its head goes on to the next node.
+enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead, Cut };
 
 /// Data, or a packet that answers it.
 enum class FeedbackKind : std::uint8_t { None, Cnp, Ack };
@@ -65,6 +66,10 @@ struct alignas(64) DataPacket {
   FeedbackKind feedback = FeedbackKind::None;
   std::uint8_t phase = 0;
 };
+
+[[nodiscard]] inline bool is_counted_lost(const DataPacket& packet) {
+  return packet.place == Place::Dead || packet.place == Place::Cut;
+}
 
 [[nodiscard]] constexpr bool is_multicast(std::uint16_t dlid) {
   return dlid >= kFirstMulticast && dlid != 0xFFFF;
@@ -107,6 +112,7 @@ struct ManagementPacket {
 };
 
 inline constexpr unsigned kCreditRing = 4;
+inline constexpr std::uint32_t kManagementMask = (1u << 28) - 1;  // bytes that wait on VL15
 
 /// The side of a VL that sends: one cache line.
 struct alignas(64) OutputVl {
@@ -176,11 +182,12 @@ struct alignas(64) NetPort {
 /// The rest of it.
 struct PortExtra {
   Picos expire_at = kNever;
-  Picos blocked_since = 0;  // where it is
-  Picos blocked = 0;
+  Picos blocked = 0;         // while it is: less the moment since when
   Picos head_life = kNever;  // HOQLife
   PacketAt management_tail = kNowhere;
-  std::uint32_t management_bytes = 0;
+  std::uint32_t management_bytes : 28 = 0;
+  std::uint32_t passing_vl : 4 = 0;  // of a packet that comes in and has begun to leave already
+  Picos passing_until = 0;           // its tail
   VlArbiter arbiter;
 };
 
@@ -217,7 +224,8 @@ struct FeedbackQueue {
   PacketAt tail = kNowhere;
 };
 
-static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64);
+static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64 &&
+              sizeof(PortExtra) == 64);
 static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 24);
 
 /// Those of the whole fabric. Sizes stay.

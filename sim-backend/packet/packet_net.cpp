@@ -59,7 +59,9 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
     parts_.push_back(std::make_unique<NetPart>(self, state_, wiring_, options_, part_of_node_, i));
     parts_.back()->state.outgoing.resize(count);
     parts_.back()->state.incoming.resize(count);
+    part_states_.push_back(&parts_.back()->state);
   }
+  for (PartState* part : part_states_) part->parts = part_states_;
   for (unsigned from = 0; from < count; ++from) {
     for (unsigned to = 0; to < count; ++to) {
       if (from == to) continue;
@@ -248,7 +250,7 @@ VlOccupancy PacketNet::read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
   const PortAt at = impl_->wiring_.port_of(node, port.value());
   const PortExtra& extra = impl_->state_.extras[at];
-  return extra.blocked + (impl_->state_.ports[at].blocked ? now() - extra.blocked_since : 0);
+  return extra.blocked + (impl_->state_.ports[at].blocked ? now() : 0);
 }
 
 std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {

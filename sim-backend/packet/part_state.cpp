@@ -154,6 +154,7 @@ void PartState::lose_feedback(const DataPacket& packet, std::uint32_t sl) {
 
 void PartState::lose(PacketAt at, std::uint32_t node, Discard cause) {
   const DataPacket& packet = packets[at];
+  if (is_counted_lost(packet)) return;
   const Origin& origin = origins[at];
   if (packet.feedback != FeedbackKind::None) return lose_feedback(packet, origin.tag);
   if (hooks.reaction != nullptr && packet.to != kNowhere && packet.place != Place::Source) {

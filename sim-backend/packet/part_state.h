@@ -86,6 +86,26 @@ struct PartState {
     push(when, NetStep::Wake, port, 0);
   }
 
+  /// The port has something to send and no credit for any of it; it has again, or nothing to send.
+  void begin_blocking(PortAt port) {
+    if (ports[port].blocked) return;
+    ports[port].blocked = true;
+    extras[port].blocked -= now;
+  }
+
+  void end_blocking(PortAt port) {
+    if (!ports[port].blocked) return;
+    ports[port].blocked = false;
+    extras[port].blocked += now;
+  }
+
+  /// A packet begins to leave an input VL before its tail is in.
+  void note_passing(PortVl from, Picos tail) {
+    PortExtra& extra = extras[port_of_vl(from)];
+    extra.passing_until = tail;
+    extra.passing_vl = vl_of(from) & 15;
+  }
+
   // Other partitions: what goes to them when they close a window of time, and comes from them. A
   // packet that is posted is theirs from then on.
   void post(std::uint32_t node, const Crossing& crossing);
@@ -137,6 +157,7 @@ struct PartState {
   Workload* workload = nullptr;
   PacketObserver* observer = nullptr;
   const std::vector<std::uint32_t>& part_of_node;
+  std::span<PartState* const> parts;     // all of them, this one too
   std::vector<PartitionLink*> outgoing;  // by partition; null to itself
   std::vector<PartitionLink*> incoming;
   Picos least_posted = kNever;

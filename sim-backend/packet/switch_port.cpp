@@ -21,6 +21,10 @@ void on_taken_in(PartState& net, PortAt in, PacketAt at) {
     net.lose(at, wire.node, Discard::ClearedWithNode);
     return net.free_packet(at);
   }
+  if (packet.place == Place::Dead) {
+    net.free_packet(at);
+    return release_blocks(net, packet.in, packet.blocks);
+  }
   const Delivery arrival = describe_delivery(net, wire, at, kNowhere);
   net.free_packet(at);
   release_blocks(net, packet.in, packet.blocks);
