@@ -1,0 +1,45 @@
+// What figures of a run, and of the fabric around it, are of: by hand.
+#include <gtest/gtest.h>
+
+#include "sim-backend/scenario/fabric_facts.h"
+#include "sim-backend/scenario/run.h"
+#include "tests/support/scenario_text.h"
+#include "tests/unit/sim-packet/rig.h"
+
+namespace smd::sim::test {
+namespace figures_test {
+
+FabricFacts facts_of(const FabricSpec& spec, const PacketOptions& options) {
+  const PacketRig rig(spec, options);
+  return survey(*rig.net, rig.fabric, 256);
+}
+
+// Each switch 40 + 20 + 40 + 2 ns, a byte across in 1, 40 for the link: 143. Three cables of 100
+// ns, 60 of the adapter: 646 there, as much back, 282 bytes and 26.
+TEST(FabricFacts, AreOfTheFastestLink) {
+  FabricSpec spec = draw("H1-S1 S1-S2 S2-H2", LinkWidth::X4);
+  const FabricFacts fast = facts_of(spec, PacketOptions::thesis());
+  EXPECT_EQ(fast.round_trip, (2 * 646 + 282 + 26) * kNano);
+  EXPECT_EQ(fast.window, 6u) << "1,600 / 282, rounded up";
+  const std::uint32_t slow = add_node(spec, NodeType::Ca, "H3", Guid{0x20300}, 1);
+  connect(spec, 2, PortNum{3}, slow, PortNum{1}, LinkWidth::X1, LinkSpeed::Sdr);
+  const FabricFacts with_a_slow_one = facts_of(spec, PacketOptions::thesis());
+  EXPECT_EQ(with_a_slow_one.round_trip, fast.round_trip);
+  EXPECT_EQ(with_a_slow_one.window, fast.window);
+}
+
+// S1 and S2 are a group, S3 another. From H2 by S2, S1 and S3 to H3: 3 x 143 + 100 + 10 + 1,000 +
+// 100 + 60 there.
+TEST(FabricFacts, CountEachCableAsItIs) {
+  PacketOptions options = PacketOptions::thesis();
+  options.links.group_switches = 2;
+  options.links.within_groups = 10 * kNano;
+  options.links.between_groups = kMicro;
+  const FabricFacts around =
+      facts_of(draw("H1-S1 S1-S2 S2-H2 S1-S3 S3-H3", LinkWidth::X4), options);
+  EXPECT_EQ(around.round_trip, (2 * 1699 + 282 + 26) * kNano);
+  EXPECT_EQ(around.window, 14u) << "3,706 / 282, rounded up";
+}
+
+}  // namespace figures_test
+}  // namespace smd::sim::test
