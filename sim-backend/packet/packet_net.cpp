@@ -14,6 +14,7 @@ namespace smd::sim {
 
 NetStats& NetStats::operator+=(const NetStats& other) {
   for (std::uint64_t NetStats::*count : {&NetStats::generated,
+                                         &NetStats::wanted_bytes,
                                          &NetStats::replicated,
                                          &NetStats::taken_in,
                                          &NetStats::delivered,

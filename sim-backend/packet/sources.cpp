@@ -103,6 +103,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   if (net.route_choice != nullptr) net.origins[at].number = net.hosts[source].made++;
   packet.place = Place::Source;
   ++net.stats.generated;
+  net.stats.wanted_bytes += std::uint64_t{packet.bytes} * sending.copies;
   ++net.stats.in_flight;
   const unsigned vl = net.nodes[wire.node].tables.map_sl(wire.number, 0, packet.sl);
   const bool mapped = vl != kDiscardVl && vl < net.ports[port].vls;

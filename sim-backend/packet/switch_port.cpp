@@ -56,6 +56,7 @@ void send_from_switch(PartState& net, const SwitchSending& sending) {
   packet.copy_blocks = static_cast<std::uint8_t>(blocks_of(what.payload));
   packet.place = Place::Pending;
   ++net.stats.generated;
+  net.stats.wanted_bytes += std::uint64_t{packet.bytes} * what.copies;
   ++net.stats.injected;
   ++net.stats.in_flight;
   const unsigned out = sending.out.value();

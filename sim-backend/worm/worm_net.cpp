@@ -65,6 +65,7 @@ std::uint32_t WormNet::add_message(const Message& message) {
   free_messages_.pop_back();
   messages_[at] = message;
   stats_.generated += message.copies;
+  stats_.wanted_bytes += std::uint64_t{message.payload} * message.copies;
   stats_.in_flight += message.copies;
   return at;
 }
