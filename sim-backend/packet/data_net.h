@@ -172,6 +172,9 @@ class DataNet {
   /// Of the host's link, as Wire has it; 0 where it has none.
   [[nodiscard]] virtual std::uint32_t host_byte_time(HostNum host) const = 0;
 
+  /// It was asked to send something, since the start.
+  [[nodiscard]] virtual bool has_sent(HostNum host) const = 0;
+
   /// What each packet has on a link beside its payload.
   [[nodiscard]] virtual unsigned header_bytes() const = 0;
 

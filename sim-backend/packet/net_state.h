@@ -203,6 +203,7 @@ struct NetHost {
   std::uint32_t waiting = 0;  // packets
   std::uint32_t made = 0;     // with feedback; where there is a route hook
   bool stalled = false;
+  bool asked = false;  // it has had something to send
 };
 
 /// Apart from what moves: hosts of all partitions are asked.

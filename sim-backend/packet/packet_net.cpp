@@ -258,6 +258,8 @@ std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
   return impl_->state_.ports[impl_->wiring_.port_of(node, port.value())].sent_bytes;
 }
 
+bool PacketNet::has_sent(HostNum host) const { return impl_->state_.hosts[host].asked; }
+
 std::uint32_t PacketNet::host_byte_time(HostNum host) const {
   return impl_->wiring_.wires[impl_->wiring_.host_port[host]].byte_time;
 }

@@ -83,6 +83,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   SMD_CHECK(sending.payload <= kMostPayload && sending.sl < 16, "a packet that no header can tell");
   const PortAt port = net.wiring.host_port[source];
   const Wire& wire = net.wires[port];
+  net.hosts[source].asked = true;
   if (net.full) return;  // a message may be thousands of packets
   const PacketAt at = net.take_packet();
   DataPacket& packet = net.packets[at];

@@ -80,14 +80,18 @@ std::string print_full(const PacketNet& net, const PointResult& point) {
       net.options().most_packets);
 }
 
-void measure_shares(const std::vector<double>& bytes, PointResult& out) {
+/// Of all hosts that had something to send: those too that got nothing through.
+void measure_shares(const DataNet& net, const std::vector<double>& bytes, PointResult& out) {
   std::vector<double> shares;
-  std::ranges::copy_if(bytes, std::back_inserter(shares), [](double b) { return b > 0; });
-  out.fairness = fairness(shares);
-  if (shares.empty()) return;
   double sum = 0;
-  for (const double share : shares) sum += share;
-  out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
+  for (HostNum host = 0; host < net.host_count(); ++host) {
+    if (!net.has_sent(host)) continue;
+    shares.push_back(bytes[host]);
+    sum += bytes[host];
+  }
+  out.fairness = fairness(shares);
+  if (sum > 0)
+    out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
 }
 
 }  // namespace
@@ -402,7 +406,7 @@ void sum_up(const PacketNet& net,
   out.stats = net.stats();
   out.memory = net.memory_use();
   out.audit = net.is_full() ? print_full(net, out) : net.audit();
-  measure_shares(bytes, out);
+  measure_shares(net, bytes, out);
   find_most_blocked(net, spec, out);
 }
 
@@ -485,7 +489,7 @@ PointResult PreparedScenario::run_worms(double load,
   out.simulated = net->now();
   out.stats = net->stats();
   out.audit = net->audit();
-  measure_shares(meter.bytes_of(), out);
+  measure_shares(*net, meter.bytes_of(), out);
   for (const PortUse& port : net->port_use()) {
     if (port.blocked <= out.blocked) continue;
     out.blocked = port.blocked;

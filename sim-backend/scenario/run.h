@@ -22,7 +22,7 @@ struct PointResult {
   LatencyFigures network_latency;  // from injection
   LatencyFigures head_latency;     // from generation to the first byte
   double mean_hops = 0;
-  double fairness = 1;     // of what hosts that sent got through
+  double fairness = 1;     // of what hosts that had something to send got through
   double least_share = 0;  // of the worst of them against their mean
   Picos blocked = 0;       // of the link that waited longest for credit
   std::string blocked_port;

@@ -41,5 +41,30 @@ TEST(FabricFacts, CountEachCableAsItIs) {
   EXPECT_EQ(around.window, 14u) << "3,706 / 282, rounded up";
 }
 
+// H1's only cable goes before anything is sent: it has as much to send as the others.
+TEST(Figures, AHostThatGetsNothingThroughCounts) {
+  const auto made = prepare_text(R"([fabric]
+name = "torus:dims=2.1,mesh=1,hosts=2"
+model = "worms"
+[traffic]
+size = 512
+[measure]
+interval_us = 500
+least_intervals = 20
+most_intervals = 20
+[[fault]]
+at_us = 0
+what = "link-down"
+where = "host-00000:1"
+)");
+  ASSERT_TRUE(made) << print_fault(made.error().at(0));
+  const PointResult out = made->run(0.05, 1);
+  EXPECT_GT(out.stats.delivered, 100u);
+  EXPECT_EQ(out.least_share, 0);
+  // Three of four at most: (a + b + c)^2 / (4 (a^2 + b^2 + c^2)).
+  EXPECT_LE(out.fairness, 0.75);
+  EXPECT_GT(out.fairness, 0.6);
+}
+
 }  // namespace figures_test
 }  // namespace smd::sim::test
