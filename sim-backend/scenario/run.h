@@ -48,10 +48,15 @@ struct PointResult {
   [[nodiscard]] bool is_sound() const;
 };
 
-/// What the net has to say at the end of a run; `bytes` delivered by source.
+/// Of each port, in the order of nodes: what it has been blocked for since the start.
+[[nodiscard]] std::vector<Picos> blocked_times(const PacketNet& net);
+
+/// What the net has to say at the end of a run; `bytes` delivered by source, `blocked_before` as
+/// the measurement began; empty: with the run.
 void sum_up(const PacketNet& net,
             const FabricSpec& spec,
             const std::vector<double>& bytes,
+            const std::vector<Picos>& blocked_before,
             PointResult& out);
 
 class PreparedScenario {

@@ -66,5 +66,45 @@ where = "host-00000:1"
   EXPECT_GT(out.fairness, 0.6);
 }
 
+TEST(Figures, BlockedTimesAreOfWhatWasMeasured) {
+  const std::string rest =
+      "[traffic]\npattern = \"incast\"\nload = 0.9\n"
+      "[measure]\nwarm_up_us = 500\ninterval_us = 5\nleast_intervals = 2\nmost_intervals = 2\n";
+  for (const char* fabric : {"[fabric]\nname = \"fat-tree:k=4,levels=2\"\n",
+                             "[fabric]\nname = \"fat-tree:k=4,levels=2\"\nmodel = \"worms\"\n"}) {
+    const auto made = prepare_text(fabric + rest);
+    ASSERT_TRUE(made) << print_fault(made.error().at(0));
+    const PointResult out = made->run(0.9, 1);
+    EXPECT_GT(out.blocked, 0);
+    EXPECT_LE(out.blocked, 10 * kMicro);
+  }
+}
+
+// Nothing has been measured when the measurement begins.
+TEST(Figures, StopsOfWormsAreOfWhatWasMeasured) {
+  const auto made = prepare_text(R"([fabric]
+name = "irregular:switches=8,ports=8,links=4,hosts=4"
+model = "worms"
+[routes]
+system = "UD_ITB"
+)");
+  ASSERT_TRUE(made) << print_fault(made.error().at(0));
+  const auto net = made->worms()->make_net(1);
+  std::vector<Script::Line> lines;
+  for (HostNum host = 0; host < net->host_count(); ++host) {
+    for (HostNum i = 1; i < net->host_count(); ++i) {
+      const auto to = static_cast<std::uint16_t>((host + i) % net->host_count() + 1);
+      lines.push_back({.at = 0, .source = host, .what = {.dlid = Lid{to}, .payload = 64}});
+    }
+  }
+  Script script(lines);
+  net->set_workload(&script);
+  net->start();
+  net->run_until(kMilli);
+  ASSERT_GT(net->figures().transits, 0u);
+  const WormRunFigures out = made->worms()->measure(made->spec(), *net, WormRunStart::of(*net));
+  EXPECT_EQ(out.stops_per_message, 0);
+}
+
 }  // namespace figures_test
 }  // namespace smd::sim::test
