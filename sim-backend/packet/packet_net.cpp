@@ -331,7 +331,7 @@ NetMemory PacketNet::memory_use() const {
   out.ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of);
   out.lanes = of(state.outs) + of(state.ins);
   out.hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) + of(state.allowed) +
-              of(state.feedback) + of(wires.host_port);
+              of(wires.host_mbps) + of(state.feedback) + of(wires.host_port);
   out.fixed = of(state.lid_owner);
   for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
   for (const auto& part : impl_->parts_) {

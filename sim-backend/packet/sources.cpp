@@ -198,12 +198,16 @@ PacketAt pop_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at)
   if (!net.allowed.empty() && net.packets[at].dlid < net.lid_owner.size()) {
     const HostNum to = net.lid_owner[net.packets[at].dlid];
     if (to != kNowhere) {
-      // Inter-packet delay, a whole number of packet times (IBA 9.11.1): one part in IPD + 1.
-      const std::uint32_t own = net.wires[port].byte_time;
-      const std::uint32_t far = net.wires[net.wiring.host_port[to]].byte_time;
-      const Picos times = (far + own - 1) / own;
-      net.allowed[std::size_t{host} * net.hosts.size() + to] =
-          net.now + times * transfer_time(own, net.packets[at].bytes);
+      // Inter-packet delay, a whole number of packet times (IBA 9.11.1): one part in IPD + 1. Of
+      // the rates, which are whole numbers; the times of a byte are rounded.
+      const std::uint32_t own = net.wiring.host_mbps[host];
+      const std::uint32_t far = net.wiring.host_mbps[to];
+      // One as fast is never held back: the link itself is busy for as long.
+      if (far < own && far > 0) {
+        const Picos times = (own + far - 1) / far;
+        net.allowed[std::size_t{host} * net.hosts.size() + to] =
+            net.now + times * transfer_time(net.wires[port].byte_time, net.packets[at].bytes);
+      }
     }
   }
   return at;

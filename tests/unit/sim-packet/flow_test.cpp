@@ -190,6 +190,36 @@ TEST(PacketFlow, ASourceWithAQueuePerDestinationPassesASlowOne) {
   }
 }
 
+/// What H1 of this rate leaves between two packets to H2 of that one, in packet times.
+double find_pace(LinkWidth own, LinkSpeed own_speed, LinkWidth far, LinkSpeed far_speed) {
+  PacketOptions options = PacketOptions::thesis();
+  options.adapters.static_rate = true;
+  FabricSpec spec = draw("H1-S1", own, own_speed);
+  const std::uint32_t h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x20200}, 1);
+  connect(spec, 1, PortNum{2}, h2, PortNum{1}, far, far_speed);
+  PacketRig rig(spec, options);
+  std::vector<Script::Line> lines(9, {.at = 0, .source = 0, .what = rig.to(1, 256)});
+  Script script(lines);
+  rig.run(script);
+  if (script.arrivals.size() != 9) return 0;
+  const Picos packet = transfer_time(rig.net->host_byte_time(0), 282);
+  return double(script.arrivals[8].injected - script.arrivals[0].injected) / 8 / double(packet);
+}
+
+// A rate that is a whole part of the source's takes that many packet times: not one more because
+// the times of a byte are rounded.
+TEST(PacketFlow, StaticRatesGoByTheRatesThemselves) {
+  constexpr LinkWidth kX1 = LinkWidth::X1, kX4 = LinkWidth::X4, kX8 = LinkWidth::X8,
+                      kX12 = LinkWidth::X12;
+  constexpr LinkSpeed kQdr = LinkSpeed::Qdr, kFdr = LinkSpeed::Fdr, kEdr = LinkSpeed::Edr,
+                      kHdr = LinkSpeed::Hdr;
+  EXPECT_NEAR(find_pace(kX12, kQdr, kX4, kQdr), 3, 1e-3) << "96,000 and 32,000 Mbit/s";
+  EXPECT_NEAR(find_pace(kX8, kFdr, kX4, kFdr), 2, 1e-3);
+  EXPECT_NEAR(find_pace(kX12, kHdr, kX1, kEdr), 24, 1e-3);
+  EXPECT_NEAR(find_pace(kX4, kFdr, kX4, kQdr), 2, 1e-3) << "54,544 and 32,000: rounded up";
+  EXPECT_NEAR(find_pace(kX4, kQdr, kX4, kQdr), 1, 1e-3);
+}
+
 TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {
   PacketOptions options = PacketOptions::thesis();
   options.adapters.most_waiting = 3;
