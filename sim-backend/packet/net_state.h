@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim-backend/kernel/huge_pages.h"
+#include "sim-backend/packet/destination_map.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/packet/switch_tables.h"
 #include "sim-backend/packet/vl_arbiter.h"
@@ -198,6 +199,12 @@ struct SourceQueue {
   std::uint32_t next = kNowhere;  // in the ring of its VL
 };
 
+/// Those of one VL that have ever held something, in the order in which they first did.
+struct QueueSet {
+  std::vector<SourceQueue> queues;
+  DestinationMap<std::uint32_t> place;  // of a queue, by its number
+};
+
 struct NetHost {
   Picos emit_at = kNever;
   std::uint32_t waiting = 0;  // packets
@@ -240,10 +247,10 @@ struct NetState {
   PagedVector<InputVl> ins;
   PagedVector<NetHost> hosts;
   std::vector<HostLid> host_lids;
-  std::vector<SourceQueue> source_queues;  // by out VL of an adapter's port, then queue
+  std::vector<QueueSet> source_queues;  // by host, then VL; empty with one queue per VL
   std::uint32_t queues_per_vl = 1;
-  std::vector<Picos> allowed;      // by source, then destination; empty without static rates
-  std::vector<HostNum> lid_owner;  // by LID
+  std::vector<DestinationMap<Picos>> allowed;  // by source, of those slower; empty: no static rates
+  std::vector<HostNum> lid_owner;              // by LID
   std::vector<FeedbackQueue> feedback;
 };
 

@@ -333,6 +333,10 @@ NetMemory PacketNet::memory_use() const {
   out.hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) + of(state.allowed) +
               of(wires.host_mbps) + of(state.feedback) + of(wires.host_port);
   out.fixed = of(state.lid_owner);
+  for (const DestinationMap<Picos>& own : state.allowed) out.hosts += own.memory();
+  for (const QueueSet& set : state.source_queues) {
+    out.hosts += of(set.queues) + set.place.memory();
+  }
   for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
   for (const auto& part : impl_->parts_) {
     out.packets += of(part->state.packets) + of(part->state.origins);

@@ -164,9 +164,9 @@ struct PartState {
 
   // Of the sources alone, but for what the link tells a host that waits for it.
   std::span<NetHost> hosts;
-  std::span<SourceQueue> source_queues;
+  std::span<QueueSet> source_queues;
   std::uint32_t queues_per_vl;
-  std::span<Picos> allowed;
+  std::span<DestinationMap<Picos>> allowed;
 
   // Of the congestion point alone.
   std::span<FeedbackQueue> feedback;  // empty without an echo

@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::uint16_t kMostPayload = 4096;
 
+/// Where the source has several per VL.
+QueueSet& queues_of(const PartState& net, PortAt port, PortVl port_vl) {
+  return net.source_queues[net.wiring.host_of[port] * net.vls + net.vl_of(port_vl)];
+}
+
 void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
   OutputVl& port_vl = net.outs[port_vl_at];
   net.packets[at].next = kNowhere;
@@ -28,12 +33,13 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
     return;
   }
   // `head` and `tail` of the VL are a line of queues then.
-  const HostNum source = net.wiring.host_of[port];
-  const std::uint32_t first = (source * net.vls + net.vl_of(port_vl_at)) * net.queues_per_vl;
+  QueueSet& set = queues_of(net, port, port_vl_at);
   const HostNum to = net.destination_of(net.packets[at]);
   const std::uint32_t key =
-      first + (to == kNowhere ? net.packets[at].dlid : to) % net.queues_per_vl;
-  SourceQueue& queue = net.source_queues[key];
+      set.place.at((to == kNowhere ? net.packets[at].dlid : to) % net.queues_per_vl,
+                   static_cast<std::uint32_t>(set.queues.size()));
+  if (key == set.queues.size()) set.queues.emplace_back();
+  SourceQueue& queue = set.queues[key];
   if (queue.head != kNowhere) {
     net.packets[queue.tail].next = at;
     queue.tail = at;
@@ -43,7 +49,7 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
   if (port_vl.head == kNowhere) {
     port_vl.head = key;
   } else {
-    net.source_queues[port_vl.tail].next = key;
+    set.queues[port_vl.tail].next = key;
   }
   port_vl.tail = key;
 }
@@ -52,7 +58,8 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
 Picos allowed_at(const PartState& net, HostNum host, std::uint16_t dlid) {
   if (net.allowed.empty() || dlid >= net.lid_owner.size() || net.lid_owner[dlid] == kNowhere)
     return 0;
-  return net.allowed[std::size_t{host} * net.hosts.size() + net.lid_owner[dlid]];
+  const Picos* when = net.allowed[host].find(net.lid_owner[dlid]);
+  return when == nullptr ? 0 : *when;
 }
 
 }  // namespace
@@ -146,8 +153,9 @@ PacketAt find_source(const PartState& net, PortAt port, PortVl port_vl_at, Picos
     return kNowhere;
   }
   if (net.queues_per_vl == 1) return goes(port_vl.head) ? port_vl.head : kNowhere;
-  for (std::uint32_t key = port_vl.head; key != kNowhere; key = net.source_queues[key].next) {
-    if (goes(net.source_queues[key].head)) return net.source_queues[key].head;
+  const std::vector<SourceQueue>& queues = queues_of(net, port, port_vl_at).queues;
+  for (std::uint32_t key = port_vl.head; key != kNowhere; key = queues[key].next) {
+    if (goes(queues[key].head)) return queues[key].head;
   }
   return kNowhere;
 }
@@ -168,23 +176,24 @@ PacketAt pop_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at)
     (before == kNowhere ? port_vl.head : net.packets[before].next) = net.packets[at].next;
     if (port_vl.tail == at) port_vl.tail = before;
   } else {
+    std::vector<SourceQueue>& queues = queues_of(net, port, port_vl_at).queues;
     std::uint32_t before = kNowhere;
     std::uint32_t key = port_vl.head;
-    while (at != kNowhere && net.source_queues[key].head != at) {
+    while (at != kNowhere && queues[key].head != at) {
       before = key;
-      key = net.source_queues[key].next;
+      key = queues[key].next;
     }
-    SourceQueue& queue = net.source_queues[key];
+    SourceQueue& queue = queues[key];
     at = queue.head;
     queue.head = net.packets[at].next;
     // Out of the line; to its end, if it holds more.
-    (before == kNowhere ? port_vl.head : net.source_queues[before].next) = queue.next;
+    (before == kNowhere ? port_vl.head : queues[before].next) = queue.next;
     if (port_vl.tail == key) port_vl.tail = before;
     queue.next = kNowhere;
     if (queue.head == kNowhere) {
       queue.tail = kNowhere;
     } else {
-      (port_vl.head == kNowhere ? port_vl.head : net.source_queues[port_vl.tail].next) = key;
+      (port_vl.head == kNowhere ? port_vl.head : queues[port_vl.tail].next) = key;
       port_vl.tail = key;
     }
   }
@@ -205,7 +214,7 @@ PacketAt pop_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at)
       // One as fast is never held back: the link itself is busy for as long.
       if (far < own && far > 0) {
         const Picos times = (own + far - 1) / far;
-        net.allowed[std::size_t{host} * net.hosts.size() + to] =
+        net.allowed[host].at(to) =
             net.now + times * transfer_time(net.wires[port].byte_time, net.packets[at].bytes);
       }
     }

@@ -1,4 +1,5 @@
 // Credits, buffers, lanes, queues of sources: what holds packets back, and who goes first.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -218,6 +219,33 @@ TEST(PacketFlow, StaticRatesGoByTheRatesThemselves) {
   EXPECT_NEAR(find_pace(kX12, kHdr, kX1, kEdr), 24, 1e-3);
   EXPECT_NEAR(find_pace(kX4, kFdr, kX4, kQdr), 2, 1e-3) << "54,544 and 32,000: rounded up";
   EXPECT_NEAR(find_pace(kX4, kQdr, kX4, kQdr), 1, 1e-3);
+}
+
+TEST(PacketFlow, SourcesTakeMemoryForWhoIsSentToAlone) {
+  // 412 hosts: of all of their pairs a pace takes 3 kB per host, a queue 5 kB for each VL.
+  std::string text = "H1-S1 H2-S1";
+  for (int i = 2; i < 84; ++i) {
+    for (int host = 0; host < 5; ++host) text += fmt::format(" H{}-S{}", 5 * i + host, i);
+    text += fmt::format(" S{}-S{}", i, i / 2);
+  }
+  PacketOptions options = PacketOptions::thesis();
+  const PacketRig rig(draw(text), options);
+  ASSERT_EQ(rig.net->host_count(), 412u);
+  options.adapters.static_rate = true;
+  EXPECT_LT(PacketNet(rig.spec, options).memory_use().hosts, 412u * 300);
+  options.adapters.static_rate = false;
+  options.adapters.waiting = SourceQueues::PerDestination;
+  PacketRig busy(rig.spec, options);
+  std::vector<Script::Line> lines;
+  for (HostNum host = 0; host < 412; ++host) {
+    for (HostNum i = 1; i < 9; ++i) {
+      lines.push_back({.at = 0, .source = host, .what = busy.to((host + i) % 412, 256)});
+    }
+  }
+  Script script(lines);
+  busy.run(script);
+  EXPECT_EQ(script.arrivals.size(), 8u * 412);
+  EXPECT_LT(busy.net->memory_use().hosts, 412u * 600) << "eight of 412 queues";
 }
 
 TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {
