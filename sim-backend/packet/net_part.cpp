@@ -137,13 +137,24 @@ void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number
       port,
       build_arbitration(registers.read_vl_arb(port_number), from.info.vl_high_limit, vls));
   if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) {
-    const HostLid& own =
-        state.host_lids[host] = {.lid = from.info.lid.value(), .lmc = from.info.lmc};
-    const std::size_t end = std::size_t{own.lid} + (std::size_t{1} << own.lmc);
-    for (std::size_t lid = own.lid; lid < end; ++lid) state.lid_owner[lid] = host;
+    own_lids(host, {.lid = from.info.lid.value(), .lmc = from.info.lmc});
   }
   // A port without a cable carries nothing, whatever its registers say.
   set_state(port, state.wires[port].peer == kNowhere ? PortState::Down : from.state());
+}
+
+/// LIDs that it had and has no more are nobody's, until somebody comes who has them.
+void NetPart::own_lids(HostNum host, HostLid lids) {
+  const auto set = [this](const HostLid& of, HostNum from, HostNum to) {
+    if (of.lid == 0) return;
+    const std::size_t end = std::size_t{of.lid} + (std::size_t{1} << of.lmc);
+    for (std::size_t lid = of.lid; lid < std::min(end, state.lid_owner.size()); ++lid) {
+      if (from == kNowhere || state.lid_owner[lid] == from) state.lid_owner[lid] = to;
+    }
+  };
+  set(state.host_lids[host], host, kNowhere);
+  set(lids, kNowhere, host);
+  state.host_lids[host] = lids;
 }
 
 void NetPart::set_state(PortAt port, PortState port_state) {

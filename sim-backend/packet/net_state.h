@@ -99,9 +99,20 @@ inline void set_next_copy(DataPacket& packet, PacketAt next) {
 struct Origin {
   Picos generated = 0;
   Picos injected = 0;
-  std::uint32_t tag = 0;     // of feedback: its flow's SL
+  std::uint32_t tag = 0;     // of feedback: see feedback_tag()
   std::uint32_t number = 0;  // of those that its source has made; where there is a route hook
 };
+
+/// Whom feedback is for, and the SL of its flow. Its LID may have another owner when it arrives.
+[[nodiscard]] constexpr std::uint32_t feedback_tag(HostNum to, std::uint8_t sl) {
+  return to << 4 | sl;
+}
+
+[[nodiscard]] constexpr HostNum feedback_for(std::uint32_t tag) { return tag >> 4; }
+
+[[nodiscard]] constexpr std::uint8_t feedback_sl(std::uint32_t tag) {
+  return static_cast<std::uint8_t>(tag & 15);
+}
 
 struct ManagementPacket {
   std::uint64_t cookie = 0;

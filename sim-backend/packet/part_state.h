@@ -126,6 +126,12 @@ struct PartState {
   /// caller.
   void lose(PacketAt at, std::uint32_t node, Discard cause);
 
+  /// The same of an answer, of which `tag` is.
+  void lose_feedback(const DataPacket& packet, std::uint32_t tag);
+
+  /// The source of the flow hears that one of its packets, or the answer, will not come.
+  void report_loss(const Flow& flow);
+
   /// A sum: what happens at one instant in two places has no order.
   void digest(std::uint64_t place, std::uint64_t what);
 
@@ -191,10 +197,6 @@ struct PartState {
   // Of the output link alone.
   std::vector<ArbitrationTables> arbitration{{}};  // that ports share; the first is empty
   std::vector<PortVl> expired;                     // scratch
-
- private:
-  void lose_feedback(const DataPacket& packet, std::uint32_t sl);
-  void report_loss(const Flow& flow);
 };
 
 }  // namespace smd::sim
