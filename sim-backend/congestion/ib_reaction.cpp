@@ -27,10 +27,7 @@ bool IbReaction::is_per_sl(HostNum host) const {
 
 IbReaction::Throttle& IbReaction::find(const Flow& flow) {
   Port& port = ports_[flow.source];
-  const bool per_sl = is_per_sl(flow.source);
-  std::vector<Throttle>& flows = port.flows[flow.sl];
-  if (flows.empty()) flows.resize(per_sl ? 1 : hosts_);
-  return flows[per_sl ? 0 : flow.destination];
+  return port.flows[flow.sl].at(is_per_sl(flow.source) ? 0 : flow.destination);
 }
 
 /// The timer's ticks since it was last looked at.

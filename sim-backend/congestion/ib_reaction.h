@@ -14,12 +14,13 @@
 
 #include "sim-backend/congestion/ib_registers.h"
 #include "sim-backend/packet/congestion_hooks.h"
+#include "sim-backend/packet/destination_map.h"
 
 namespace smd::sim {
 
 class IbReaction final : public Reaction {
  public:
-  explicit IbReaction(HostNum hosts) : hosts_(hosts), ports_(hosts) {}
+  explicit IbReaction(HostNum hosts) : ports_(hosts) {}
 
   /// Indices stay; they come within the new bounds when they are next looked at.
   void set(HostNum host, const IbCaRegisters& registers);
@@ -53,7 +54,7 @@ class IbReaction final : public Reaction {
 
   struct Port {
     IbCaRegisters registers;
-    std::array<std::vector<Throttle>, cc::kSls> flows;  // by destination; one for all, per SL
+    std::array<DestinationMap<Throttle>, cc::kSls> flows;  // by destination; per SL one alone
     std::uint64_t triggered = 0;
     std::uint64_t becns = 0;
   };
@@ -61,7 +62,6 @@ class IbReaction final : public Reaction {
   [[nodiscard]] Throttle& find(const Flow& flow);
   void tick(const Port& port, std::uint8_t sl, Throttle& at, Picos now) const;
 
-  HostNum hosts_;
   std::vector<Port> ports_;
   Observer observer_;
 };

@@ -53,6 +53,9 @@ class WindowReaction final : public Reaction {
 
   [[nodiscard]] View view(const Flow& flow);
 
+  /// Bytes that are kept for flows.
+  [[nodiscard]] std::size_t memory() const { return flows_.memory(); }
+
   /// Most packets of any flow that were ever on their way at once.
   [[nodiscard]] unsigned most_outstanding() const { return most_outstanding_; }
 

@@ -29,6 +29,7 @@ Interval Meter::cut() {
   Interval out{.begin = began_,
                .end = net_.now(),
                .generated = now.generated - at_begin_.generated,
+               .wanted_bytes = now.wanted_bytes - at_begin_.wanted_bytes,
                .injected = now.injected - at_begin_.injected,
                .delivered = now.delivered - at_begin_.delivered,
                .delivered_bytes = now.delivered_bytes - at_begin_.delivered_bytes,

@@ -18,6 +18,7 @@ struct Interval {
   Picos begin = 0;
   Picos end = 0;
   std::uint64_t generated = 0;
+  std::uint64_t wanted_bytes = 0;  // of those, as NetStats has them
   std::uint64_t injected = 0;
   std::uint64_t delivered = 0;
   std::uint64_t delivered_bytes = 0;  // payload

@@ -32,15 +32,6 @@ class ArrivalWatch {
   std::uint64_t lost_;
 };
 
-double mean_packet(const std::vector<Interval>& intervals) {
-  double packets = 0, bytes = 0;
-  for (const Interval& interval : intervals) {
-    packets += static_cast<double>(interval.delivered);
-    bytes += static_cast<double>(interval.wire_bytes);
-  }
-  return packets == 0 ? 0 : bytes / packets;
-}
-
 bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_before) {
   double generated = 0;
   for (const Interval& interval : intervals) generated += static_cast<double>(interval.generated);
@@ -154,14 +145,14 @@ SteadyResult measure_steady(DataNet& net,
   out.network_latency = estimate_mean(network);
   out.transient = find_transient(latency);
   const Picos time = out.intervals.back().end - out.intervals.front().begin;
-  double generated = 0, delivered = 0;
+  double wanted = 0, delivered = 0;
   for (const Interval& interval : out.intervals) {
-    generated += static_cast<double>(interval.generated);
+    wanted += static_cast<double>(interval.wanted_bytes);
     delivered += static_cast<double>(interval.wire_bytes);
   }
   const double whole = link_capacity(net, time);
   out.accepted_load = whole == 0 ? 0 : delivered / whole;
-  out.offered_load = whole == 0 ? 0 : generated * mean_packet(out.intervals) / whole;
+  out.offered_load = whole == 0 ? 0 : wanted / whole;
   if (!out.deadlock.empty()) {
     out.state = RunState::Deadlocked;
   } else if (interrupted) {

@@ -42,7 +42,9 @@ struct SteadyResult {
   Confidence latency;               // ps, of the batches
   Confidence network_latency;
   std::size_t transient = 0;  // batches that MSER would still leave out
-  double offered_load = 0;    // of all hosts' links, headers included
+  // Shares of all hosts' links, headers included: of what was made, a packet for a group once for
+  // each host that is to get it, and of what arrived.
+  double offered_load = 0;
   double accepted_load = 0;
   Occupancy occupancy;  // mean over the ends of the intervals; its maxima are of all of them
   std::vector<WaitingHop> deadlock;

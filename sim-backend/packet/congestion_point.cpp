@@ -102,14 +102,18 @@ void mark_departure(PartState& net, PortAt port, unsigned vl, PacketAt at) {
 }
 
 void send_answer(PartState& net, HostNum host, const DataPacket& data) {
-  if (data.to != host) return;  // multicast, or the LID has moved
+  if (data.to != host) {
+    // Multicast; or the LID has moved, and the flow's own destination will never answer.
+    if (net.hooks.reaction != nullptr && data.to != kNowhere) net.report_loss(flow_of(data));
+    return;
+  }
   const std::optional<Feedback> feedback = net.hooks.echo->on_data(flow_of(data), data.marks);
   if (!feedback) return;
   const PortAt port = net.wiring.host_port[host];
   const Wire& wire = net.wires[port];
   const PacketAt at = net.take_packet();
   DataPacket& packet = net.packets[at];
-  net.origins[at] = {.generated = net.now, .tag = data.sl};
+  net.origins[at] = {.generated = net.now, .tag = feedback_tag(data.source, data.sl)};
   packet.ready = net.now + net.options.adapters.latency;
   packet.source = host;
   packet.bytes = static_cast<std::uint16_t>(feedback->payload + net.options.links.header_bytes);
@@ -152,12 +156,13 @@ void drop_feedback(PartState& net, PortAt port, unsigned vl, Discard cause) {
   }
 }
 
-void on_feedback(PartState& net, HostNum host, const DataPacket& feedback, std::uint32_t sl) {
+void on_feedback(PartState& net, HostNum host, const DataPacket& feedback, std::uint32_t tag) {
+  if (feedback_for(tag) != host) return net.lose_feedback(feedback, tag);
   ++net.stats.feedback.delivered;
   --net.stats.feedback.in_flight;
   net.digest(std::uint64_t{host} << 32 | feedback.source, feedback.marks);
   if (net.hooks.reaction == nullptr) return;
-  net.hooks.reaction->on_feedback({host, feedback.source, static_cast<std::uint8_t>(sl)},
+  net.hooks.reaction->on_feedback({host, feedback.source, feedback_sl(tag)},
                                   {.marks = feedback.marks,
                                    .acknowledges = feedback.feedback == FeedbackKind::Ack,
                                    .payload = feedback.payload,

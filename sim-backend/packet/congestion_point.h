@@ -20,7 +20,7 @@ void mark_departure(PartState& net, PortAt port, unsigned vl, PacketAt at);
 void send_answer(PartState& net, HostNum host, const DataPacket& data);
 
 /// It has come back to the flow's source.
-void on_feedback(PartState& net, HostNum host, const DataPacket& feedback, std::uint32_t sl);
+void on_feedback(PartState& net, HostNum host, const DataPacket& feedback, std::uint32_t tag);
 
 /// What an adapter's port sends before the data of the VL.
 [[nodiscard]] inline PacketAt first_feedback(const PartState& net, PortAt port, unsigned vl) {

@@ -33,6 +33,7 @@ namespace {
   InputVl& in = net.ins[from];
   ++in.crossing;
   in.moving = static_cast<std::uint16_t>(in.moving + packet.blocks);
+  if (packet.tail > net.now) net.note_passing(from, packet.tail);
   packet.blocks = static_cast<std::uint8_t>(packet.blocks + packet.copy_blocks);
   packet.copy_blocks = 0;
   out.room = static_cast<std::uint16_t>(out.room - packet.blocks);

@@ -20,6 +20,7 @@ struct PacketRequest {
   std::uint8_t sl = 0;
   std::uint16_t payload = 0;  // bytes, at most 4,096
   std::uint32_t tag = 0;      // the workload's own
+  std::uint32_t copies = 1;   // hosts that it is for
   /// The host itself, in a net of routes that need no LIDs (PacketNet::open_all); `dlid` counts for
   /// nothing then.
   HostNum to = kNowhere;
@@ -88,8 +89,9 @@ class PacketObserver {
 
 struct NetStats {
   std::uint64_t generated = 0;
-  std::uint64_t replicated = 0;  // copies of multicast packets beyond the first
-  std::uint64_t taken_in = 0;    // by port 0 of switches
+  std::uint64_t wanted_bytes = 0;  // of those, headers included, once for each host that one is for
+  std::uint64_t replicated = 0;    // copies of multicast packets beyond the first
+  std::uint64_t taken_in = 0;      // by port 0 of switches
   std::uint64_t delivered = 0;
   std::uint64_t delivered_bytes = 0;  // payload
   DiscardCounts discarded{};
@@ -169,6 +171,9 @@ class DataNet {
 
   /// Of the host's link, as Wire has it; 0 where it has none.
   [[nodiscard]] virtual std::uint32_t host_byte_time(HostNum host) const = 0;
+
+  /// It was asked to send something, since the start.
+  [[nodiscard]] virtual bool has_sent(HostNum host) const = 0;
 
   /// What each packet has on a link beside its payload.
   [[nodiscard]] virtual unsigned header_bytes() const = 0;

@@ -5,6 +5,7 @@
 #include "sim-backend/packet/congestion_point.h"
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/crossbar.h"
+#include "sim-backend/packet/cut_packet.h"
 #include "sim-backend/packet/flow_control.h"
 #include "sim-backend/packet/output_link.h"
 #include "sim-backend/packet/replication.h"
@@ -171,8 +172,10 @@ void on_arrive(PartState& net, PortAt port, PacketAt at) {
   SMD_CHECK(port_vl.free >= packet.blocks, "a packet came for which there was no credit");
   port_vl.free = static_cast<std::uint16_t>(port_vl.free - packet.blocks);
   port_vl.abr = count_blocks(port_vl.abr, packet.blocks);
-  packet.place = Place::Pending;
+  const bool is_cut = packet.place == Place::Cut;
+  packet.place = is_cut ? Place::Dead : Place::Pending;
   packet.epoch = here.serial;
+  if (is_cut) return drop_cut(net, at);
   if (!here.takes()) {
     return drop_input(
         net, at, here.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort);
@@ -193,6 +196,7 @@ void on_enqueue(PartState& net, PacketAt at) {
   if (packet.epoch != net.ports[port].serial) {
     return lose_copies(net, at, net.wires[port].node, Discard::ClearedWithNode);
   }
+  if (packet.place == Place::Dead) return drop_cut(net, at);
   if (packet.out == kNowhere) return forward(net, port, at);
   if (is_multicast(packet.dlid)) return store_copies(net, at);
   append_input(net, at);
@@ -280,7 +284,8 @@ void on_deliver(PartState& net, PortAt port, PacketAt at) {
   const HostLid& own = net.host_lids[host];
   const bool owned = ((packet.dlid >> own.lmc) == (own.lid >> own.lmc) && own.lid != 0) ||
                      (packet.dlid == kByHostNumber && packet.to == host);
-  if (!arrived || !here.takes() || !(owned || is_multicast(packet.dlid))) {
+  if (!arrived || packet.place == Place::Cut || !here.takes() ||
+      !(owned || is_multicast(packet.dlid))) {
     net.lose(at,
              wire.node,
              !arrived                        ? Discard::OnTheWire

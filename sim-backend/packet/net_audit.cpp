@@ -29,7 +29,7 @@ std::string PacketNet::Impl::audit() const {
   for (const auto& part : parts_) {
     for (const DataPacket& packet : part->state.packets) {
       const Marking* marking = part->state.hooks.marking;
-      const bool exists = packet.place != Place::Free && packet.place != Place::Dead;
+      const bool exists = packet.place != Place::Free && !is_counted_lost(packet);
       if (exists && packet.feedback != FeedbackKind::None) {
         ++notices;
       } else {
@@ -42,7 +42,7 @@ std::string PacketNet::Impl::audit() const {
       if (inside && packet.epoch == state_.ports[port_of_vl(packet.in)].serial)
         input[packet.in] += packet.blocks;
       if (packet.place == Place::Output) output[packet.out] += packet.blocks;
-      if (packet.place == Place::Wire &&
+      if ((packet.place == Place::Wire || packet.place == Place::Cut) &&
           packet.epoch == state_.ports[port_of_vl(packet.in)].epoch) {
         wire[packet.in] += packet.blocks;
       }

@@ -57,6 +57,7 @@ struct PacketNet::Impl {
   unsigned vls_;
   NetState state_;
   std::vector<std::unique_ptr<NetPart>> parts_;
+  std::vector<PartState*> part_states_;  // of the same
   std::vector<std::unique_ptr<PartitionLink>> links_;
   Picos lookahead_ = kNever;  // the least time between partitions
   Team* team_ = nullptr;

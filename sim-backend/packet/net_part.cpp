@@ -6,6 +6,7 @@
 
 #include "sim-backend/packet/congestion_point.h"
 #include "sim-backend/packet/crossbar.h"
+#include "sim-backend/packet/cut_packet.h"
 #include "sim-backend/packet/flow_control.h"
 #include "sim-backend/packet/input_buffers.h"
 #include "sim-backend/packet/output_link.h"
@@ -136,13 +137,24 @@ void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number
       port,
       build_arbitration(registers.read_vl_arb(port_number), from.info.vl_high_limit, vls));
   if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) {
-    const HostLid& own =
-        state.host_lids[host] = {.lid = from.info.lid.value(), .lmc = from.info.lmc};
-    const std::size_t end = std::size_t{own.lid} + (std::size_t{1} << own.lmc);
-    for (std::size_t lid = own.lid; lid < end; ++lid) state.lid_owner[lid] = host;
+    own_lids(host, {.lid = from.info.lid.value(), .lmc = from.info.lmc});
   }
   // A port without a cable carries nothing, whatever its registers say.
   set_state(port, state.wires[port].peer == kNowhere ? PortState::Down : from.state());
+}
+
+/// LIDs that it had and has no more are nobody's, until somebody comes who has them.
+void NetPart::own_lids(HostNum host, HostLid lids) {
+  const auto set = [this](const HostLid& of, HostNum from, HostNum to) {
+    if (of.lid == 0) return;
+    const std::size_t end = std::size_t{of.lid} + (std::size_t{1} << of.lmc);
+    for (std::size_t lid = of.lid; lid < std::min(end, state.lid_owner.size()); ++lid) {
+      if (from == kNowhere || state.lid_owner[lid] == from) state.lid_owner[lid] = to;
+    }
+  };
+  set(state.host_lids[host], host, kNowhere);
+  set(lids, kNowhere, host);
+  state.host_lids[host] = lids;
 }
 
 void NetPart::set_state(PortAt port, PortState port_state) {
@@ -156,13 +168,22 @@ void NetPart::set_state(PortAt port, PortState port_state) {
     return drop_management(state, port);
   }
   // A new link, which counts its credits from 0 and has nothing on it.
-  if (before == PortState::Down) cut(port);
+  if (before == PortState::Down) reset_link(port);
   if (!here.sends()) return drain_output(state, port);
   if (!here.link_running) try_link(state, port);
 }
 
-/// What is on the link, in either direction, does not arrive.
+/// What is on the link, in either direction, does not arrive; nor does what is half over it.
 void NetPart::cut(PortAt port) {
+  reset_link(port);
+  const PortAt peer = state.wires[port].peer;
+  if (peer == kNowhere) return;
+  cut_incoming(state.parts, port);
+  cut_incoming(state.parts, peer);
+}
+
+/// What is on its way now is of another link than what comes after it.
+void NetPart::reset_link(PortAt port) {
   const PortAt peer = state.wires[port].peer;
   ++state.ports[port].epoch;
   if (peer == kNowhere) return;
@@ -193,8 +214,9 @@ void NetPart::switch_off(std::uint32_t node) {
     here.link_running = here.cross_running = here.input_busy = false;
     here.link_vl = here.cross_vl = kNowhere;
     here.busy_until = state.now;
-    here.blocked = false;
+    state.end_blocking(port);
     state.extras[port].arbiter.reset();
+    state.extras[port].passing_until = 0;
     drop_management(state, port);
     cut(port);
   }

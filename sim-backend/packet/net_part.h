@@ -43,8 +43,10 @@ class NetPart {
  private:
   void run(const Event& event);
   void load_port(PortAt port, const NodeState& registers, unsigned number);
+  void own_lids(HostNum host, HostLid lids);
   void set_state(PortAt port, PortState port_state);
   void cut(PortAt port);
+  void reset_link(PortAt port);
 
   bool looks_ahead_ = false;
 };

@@ -75,7 +75,8 @@ void pass_part(PartState& part, Picos& due, ByteCopy& copy) {
     copy.pass(&part.ins[first * part.vls], ports * part.vls);
     for (std::size_t port = first; port < first + ports; ++port) {
       copy.pass(part.extras[port].blocked);
-      copy.pass(part.extras[port].blocked_since);
+      const HostNum host = part.wiring.host_of[port];
+      if (host != kNowhere) copy.pass(part.hosts[host].asked);
     }
   }
 }

@@ -34,8 +34,8 @@ NetState::NetState(const Wiring& wiring, const PacketOptions& options)
   }
   SMD_CHECK(check_queues(options, hosts.size()).empty(), "source queues have numbers of 32 bits");
   queues_per_vl = static_cast<std::uint32_t>(count_queues(options.adapters, hosts.size()));
-  if (queues_per_vl > 1) source_queues.resize(hosts.size() * options.vls * queues_per_vl);
-  if (options.adapters.static_rate) allowed.assign(hosts.size() * hosts.size(), 0);
+  if (queues_per_vl > 1) source_queues.resize(hosts.size() * options.vls);
+  if (options.adapters.static_rate) allowed.resize(hosts.size());
 }
 
 }  // namespace smd::sim

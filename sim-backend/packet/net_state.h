@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim-backend/kernel/huge_pages.h"
+#include "sim-backend/packet/destination_map.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/packet/switch_tables.h"
 #include "sim-backend/packet/vl_arbiter.h"
@@ -35,8 +36,9 @@ enum class NetStep : std::uint8_t {
   Wake
 };
 
-/// Where a packet is: what holds it, for the audit.
-enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead };
+/// Where a packet is: what holds it, for the audit. What is Dead or Cut is counted as lost: it has
+/// its place in an input buffer still, or is on a link, and its head goes on to the next node.
+enum class Place : std::uint8_t { Free, Source, Wire, Pending, Input, Output, Dead, Cut };
 
 /// Data, or a packet that answers it.
 enum class FeedbackKind : std::uint8_t { None, Cnp, Ack };
@@ -66,6 +68,10 @@ struct alignas(64) DataPacket {
   std::uint8_t phase = 0;
 };
 
+[[nodiscard]] inline bool is_counted_lost(const DataPacket& packet) {
+  return packet.place == Place::Dead || packet.place == Place::Cut;
+}
+
 [[nodiscard]] constexpr bool is_multicast(std::uint16_t dlid) {
   return dlid >= kFirstMulticast && dlid != 0xFFFF;
 }
@@ -93,9 +99,20 @@ inline void set_next_copy(DataPacket& packet, PacketAt next) {
 struct Origin {
   Picos generated = 0;
   Picos injected = 0;
-  std::uint32_t tag = 0;     // of feedback: its flow's SL
+  std::uint32_t tag = 0;     // of feedback: see feedback_tag()
   std::uint32_t number = 0;  // of those that its source has made; where there is a route hook
 };
+
+/// Whom feedback is for, and the SL of its flow. Its LID may have another owner when it arrives.
+[[nodiscard]] constexpr std::uint32_t feedback_tag(HostNum to, std::uint8_t sl) {
+  return to << 4 | sl;
+}
+
+[[nodiscard]] constexpr HostNum feedback_for(std::uint32_t tag) { return tag >> 4; }
+
+[[nodiscard]] constexpr std::uint8_t feedback_sl(std::uint32_t tag) {
+  return static_cast<std::uint8_t>(tag & 15);
+}
 
 struct ManagementPacket {
   std::uint64_t cookie = 0;
@@ -107,6 +124,7 @@ struct ManagementPacket {
 };
 
 inline constexpr unsigned kCreditRing = 4;
+inline constexpr std::uint32_t kManagementMask = (1u << 28) - 1;  // bytes that wait on VL15
 
 /// The side of a VL that sends: one cache line.
 struct alignas(64) OutputVl {
@@ -176,11 +194,12 @@ struct alignas(64) NetPort {
 /// The rest of it.
 struct PortExtra {
   Picos expire_at = kNever;
-  Picos blocked_since = 0;  // where it is
-  Picos blocked = 0;
+  Picos blocked = 0;         // while it is: less the moment since when
   Picos head_life = kNever;  // HOQLife
   PacketAt management_tail = kNowhere;
-  std::uint32_t management_bytes = 0;
+  std::uint32_t management_bytes : 28 = 0;
+  std::uint32_t passing_vl : 4 = 0;  // of a packet that comes in and has begun to leave already
+  Picos passing_until = 0;           // its tail
   VlArbiter arbiter;
 };
 
@@ -191,11 +210,18 @@ struct SourceQueue {
   std::uint32_t next = kNowhere;  // in the ring of its VL
 };
 
+/// Those of one VL that have ever held something, in the order in which they first did.
+struct QueueSet {
+  std::vector<SourceQueue> queues;
+  DestinationMap<std::uint32_t> place;  // of a queue, by its number
+};
+
 struct NetHost {
   Picos emit_at = kNever;
   std::uint32_t waiting = 0;  // packets
   std::uint32_t made = 0;     // with feedback; where there is a route hook
   bool stalled = false;
+  bool asked = false;  // it has had something to send
 };
 
 /// Apart from what moves: hosts of all partitions are asked.
@@ -217,7 +243,8 @@ struct FeedbackQueue {
   PacketAt tail = kNowhere;
 };
 
-static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64);
+static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPort) == 64 &&
+              sizeof(PortExtra) == 64);
 static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 24);
 
 /// Those of the whole fabric. Sizes stay.
@@ -231,10 +258,10 @@ struct NetState {
   PagedVector<InputVl> ins;
   PagedVector<NetHost> hosts;
   std::vector<HostLid> host_lids;
-  std::vector<SourceQueue> source_queues;  // by out VL of an adapter's port, then queue
+  std::vector<QueueSet> source_queues;  // by host, then VL; empty with one queue per VL
   std::uint32_t queues_per_vl = 1;
-  std::vector<Picos> allowed;      // by source, then destination; empty without static rates
-  std::vector<HostNum> lid_owner;  // by LID
+  std::vector<DestinationMap<Picos>> allowed;  // by source, of those slower; empty: no static rates
+  std::vector<HostNum> lid_owner;              // by LID
   std::vector<FeedbackQueue> feedback;
 };
 

@@ -73,6 +73,7 @@ void take_candidate(PartState& net, PortAt port, unsigned vl, PacketAt at) {
   pop_buffer(net, in);
   in.busy = true;
   in.moving = net.packets[at].blocks;
+  if (net.packets[at].tail > net.now) net.note_passing(from, net.packets[at].tail);
   NetPort& entry = net.ports[net.port_of_vl(from)];
   entry.input_busy = true;
   entry.last_vl = static_cast<std::uint8_t>(net.vl_of(from));
@@ -94,10 +95,7 @@ void start_link(PartState& net, PortAt port, unsigned vl, PacketAt at) {
   if (from_switch && net.hooks.marking != nullptr) mark_departure(net, port, vl, at);
   here.held = static_cast<std::uint16_t>(here.held & ~(1u << vl));
   if (net.vls > 1) net.extras[port].arbiter.charge(net.arbitration[here.arbitration], packet.bytes);
-  if (here.blocked) {
-    net.extras[port].blocked += net.now - net.extras[port].blocked_since;
-    here.blocked = false;
-  }
+  net.end_blocking(port);
   const Picos begin = std::max(net.now, here.busy_until);
   here.busy_until = begin + transfer_time(wire.byte_time, packet.bytes);
   here.link_running = true;
@@ -192,10 +190,7 @@ void try_link(PartState& net, PortAt port) {
   }
   const unsigned vl = available == 0 ? VlArbiter::kNobody : choose_vl(net, port, available);
   if (vl != VlArbiter::kNobody) return start_link(net, port, vl, candidate[vl]);
-  if (starved && !here.blocked) {
-    here.blocked = true;
-    net.extras[port].blocked_since = net.now;
-  }
+  if (starved) net.begin_blocking(port);
   if (wake != kNever) net.wake_at(port, wake);
   if (net.options.lifetimes) watch_age(net, port);
 }
@@ -230,7 +225,7 @@ void drain_output(PartState& net, PortAt port) {
       here.state == PortState::Down ? Discard::InactivePort : Discard::DeactivatedPort;
   const std::uint32_t node = net.wires[port].node;
   const bool on_switch = net.is_switch_port(port);
-  here.blocked = false;
+  net.end_blocking(port);
   for (unsigned vl = 0; vl < net.vls; ++vl) {
     const PortVl at_vl = port * net.vls + vl;
     OutputVl& out = net.outs[at_vl];

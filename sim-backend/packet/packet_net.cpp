@@ -14,6 +14,7 @@ namespace smd::sim {
 
 NetStats& NetStats::operator+=(const NetStats& other) {
   for (std::uint64_t NetStats::*count : {&NetStats::generated,
+                                         &NetStats::wanted_bytes,
                                          &NetStats::replicated,
                                          &NetStats::taken_in,
                                          &NetStats::delivered,
@@ -59,7 +60,9 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
     parts_.push_back(std::make_unique<NetPart>(self, state_, wiring_, options_, part_of_node_, i));
     parts_.back()->state.outgoing.resize(count);
     parts_.back()->state.incoming.resize(count);
+    part_states_.push_back(&parts_.back()->state);
   }
+  for (PartState* part : part_states_) part->parts = part_states_;
   for (unsigned from = 0; from < count; ++from) {
     for (unsigned to = 0; to < count; ++to) {
       if (from == to) continue;
@@ -248,12 +251,14 @@ VlOccupancy PacketNet::read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
   const PortAt at = impl_->wiring_.port_of(node, port.value());
   const PortExtra& extra = impl_->state_.extras[at];
-  return extra.blocked + (impl_->state_.ports[at].blocked ? now() - extra.blocked_since : 0);
+  return extra.blocked + (impl_->state_.ports[at].blocked ? now() : 0);
 }
 
 std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
   return impl_->state_.ports[impl_->wiring_.port_of(node, port.value())].sent_bytes;
 }
+
+bool PacketNet::has_sent(HostNum host) const { return impl_->state_.hosts[host].asked; }
 
 std::uint32_t PacketNet::host_byte_time(HostNum host) const {
   return impl_->wiring_.wires[impl_->wiring_.host_port[host]].byte_time;
@@ -326,8 +331,12 @@ NetMemory PacketNet::memory_use() const {
   out.ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of);
   out.lanes = of(state.outs) + of(state.ins);
   out.hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) + of(state.allowed) +
-              of(state.feedback) + of(wires.host_port);
+              of(wires.host_mbps) + of(state.feedback) + of(wires.host_port);
   out.fixed = of(state.lid_owner);
+  for (const DestinationMap<Picos>& own : state.allowed) out.hosts += own.memory();
+  for (const QueueSet& set : state.source_queues) {
+    out.hosts += of(set.queues) + set.place.memory();
+  }
   for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
   for (const auto& part : impl_->parts_) {
     out.packets += of(part->state.packets) + of(part->state.origins);

@@ -191,6 +191,7 @@ class PacketNet final : public DataNet {
   [[nodiscard]] HostNum host_count() const override;
   [[nodiscard]] Lid host_lid(HostNum host) const override;
   [[nodiscard]] std::uint32_t host_byte_time(HostNum host) const override;
+  [[nodiscard]] bool has_sent(HostNum host) const override;
   [[nodiscard]] unsigned header_bytes() const override;
   [[nodiscard]] Occupancy occupancy() const override;
   [[nodiscard]] std::vector<PortUse> port_use() const override;

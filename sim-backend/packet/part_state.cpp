@@ -141,19 +141,17 @@ void PartState::report_loss(const Flow& flow) {
         .packet = {}});
 }
 
-void PartState::lose_feedback(const DataPacket& packet, std::uint32_t sl) {
+void PartState::lose_feedback(const DataPacket& packet, std::uint32_t tag) {
   ++stats.feedback.lost;
   --stats.feedback.in_flight;
   digest(packet.source, packet.dlid);
-  const HostNum to = packet.dlid < lid_owner.size() ? lid_owner[packet.dlid] : kNowhere;
-  if (hooks.reaction == nullptr || to == kNowhere || packet.feedback != FeedbackKind::Ack) {
-    return;
-  }
-  report_loss({to, packet.source, static_cast<std::uint8_t>(sl)});
+  if (hooks.reaction == nullptr || packet.feedback != FeedbackKind::Ack) return;
+  report_loss({feedback_for(tag), packet.source, feedback_sl(tag)});
 }
 
 void PartState::lose(PacketAt at, std::uint32_t node, Discard cause) {
   const DataPacket& packet = packets[at];
+  if (is_counted_lost(packet)) return;
   const Origin& origin = origins[at];
   if (packet.feedback != FeedbackKind::None) return lose_feedback(packet, origin.tag);
   if (hooks.reaction != nullptr && packet.to != kNowhere && packet.place != Place::Source) {

@@ -86,6 +86,26 @@ struct PartState {
     push(when, NetStep::Wake, port, 0);
   }
 
+  /// The port has something to send and no credit for any of it; it has again, or nothing to send.
+  void begin_blocking(PortAt port) {
+    if (ports[port].blocked) return;
+    ports[port].blocked = true;
+    extras[port].blocked -= now;
+  }
+
+  void end_blocking(PortAt port) {
+    if (!ports[port].blocked) return;
+    ports[port].blocked = false;
+    extras[port].blocked += now;
+  }
+
+  /// A packet begins to leave an input VL before its tail is in.
+  void note_passing(PortVl from, Picos tail) {
+    PortExtra& extra = extras[port_of_vl(from)];
+    extra.passing_until = tail;
+    extra.passing_vl = vl_of(from) & 15;
+  }
+
   // Other partitions: what goes to them when they close a window of time, and comes from them. A
   // packet that is posted is theirs from then on.
   void post(std::uint32_t node, const Crossing& crossing);
@@ -105,6 +125,12 @@ struct PartState {
   /// Counts the loss and raises LossKnown at the source of a flow; the packet stays with the
   /// caller.
   void lose(PacketAt at, std::uint32_t node, Discard cause);
+
+  /// The same of an answer, of which `tag` is.
+  void lose_feedback(const DataPacket& packet, std::uint32_t tag);
+
+  /// The source of the flow hears that one of its packets, or the answer, will not come.
+  void report_loss(const Flow& flow);
 
   /// A sum: what happens at one instant in two places has no order.
   void digest(std::uint64_t place, std::uint64_t what);
@@ -137,15 +163,16 @@ struct PartState {
   Workload* workload = nullptr;
   PacketObserver* observer = nullptr;
   const std::vector<std::uint32_t>& part_of_node;
+  std::span<PartState* const> parts;     // all of them, this one too
   std::vector<PartitionLink*> outgoing;  // by partition; null to itself
   std::vector<PartitionLink*> incoming;
   Picos least_posted = kNever;
 
   // Of the sources alone, but for what the link tells a host that waits for it.
   std::span<NetHost> hosts;
-  std::span<SourceQueue> source_queues;
+  std::span<QueueSet> source_queues;
   std::uint32_t queues_per_vl;
-  std::span<Picos> allowed;
+  std::span<DestinationMap<Picos>> allowed;
 
   // Of the congestion point alone.
   std::span<FeedbackQueue> feedback;  // empty without an echo
@@ -170,10 +197,6 @@ struct PartState {
   // Of the output link alone.
   std::vector<ArbitrationTables> arbitration{{}};  // that ports share; the first is empty
   std::vector<PortVl> expired;                     // scratch
-
- private:
-  void lose_feedback(const DataPacket& packet, std::uint32_t sl);
-  void report_loss(const Flow& flow);
 };
 
 }  // namespace smd::sim

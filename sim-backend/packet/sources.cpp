@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::uint16_t kMostPayload = 4096;
 
+/// Where the source has several per VL.
+QueueSet& queues_of(const PartState& net, PortAt port, PortVl port_vl) {
+  return net.source_queues[net.wiring.host_of[port] * net.vls + net.vl_of(port_vl)];
+}
+
 void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
   OutputVl& port_vl = net.outs[port_vl_at];
   net.packets[at].next = kNowhere;
@@ -28,12 +33,13 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
     return;
   }
   // `head` and `tail` of the VL are a line of queues then.
-  const HostNum source = net.wiring.host_of[port];
-  const std::uint32_t first = (source * net.vls + net.vl_of(port_vl_at)) * net.queues_per_vl;
+  QueueSet& set = queues_of(net, port, port_vl_at);
   const HostNum to = net.destination_of(net.packets[at]);
   const std::uint32_t key =
-      first + (to == kNowhere ? net.packets[at].dlid : to) % net.queues_per_vl;
-  SourceQueue& queue = net.source_queues[key];
+      set.place.at((to == kNowhere ? net.packets[at].dlid : to) % net.queues_per_vl,
+                   static_cast<std::uint32_t>(set.queues.size()));
+  if (key == set.queues.size()) set.queues.emplace_back();
+  SourceQueue& queue = set.queues[key];
   if (queue.head != kNowhere) {
     net.packets[queue.tail].next = at;
     queue.tail = at;
@@ -43,7 +49,7 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
   if (port_vl.head == kNowhere) {
     port_vl.head = key;
   } else {
-    net.source_queues[port_vl.tail].next = key;
+    set.queues[port_vl.tail].next = key;
   }
   port_vl.tail = key;
 }
@@ -52,7 +58,8 @@ void push_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at) {
 Picos allowed_at(const PartState& net, HostNum host, std::uint16_t dlid) {
   if (net.allowed.empty() || dlid >= net.lid_owner.size() || net.lid_owner[dlid] == kNowhere)
     return 0;
-  return net.allowed[std::size_t{host} * net.hosts.size() + net.lid_owner[dlid]];
+  const Picos* when = net.allowed[host].find(net.lid_owner[dlid]);
+  return when == nullptr ? 0 : *when;
 }
 
 }  // namespace
@@ -83,6 +90,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   SMD_CHECK(sending.payload <= kMostPayload && sending.sl < 16, "a packet that no header can tell");
   const PortAt port = net.wiring.host_port[source];
   const Wire& wire = net.wires[port];
+  net.hosts[source].asked = true;
   if (net.full) return;  // a message may be thousands of packets
   const PacketAt at = net.take_packet();
   DataPacket& packet = net.packets[at];
@@ -103,6 +111,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   if (net.route_choice != nullptr) net.origins[at].number = net.hosts[source].made++;
   packet.place = Place::Source;
   ++net.stats.generated;
+  net.stats.wanted_bytes += std::uint64_t{packet.bytes} * sending.copies;
   ++net.stats.in_flight;
   const unsigned vl = net.nodes[wire.node].tables.map_sl(wire.number, 0, packet.sl);
   const bool mapped = vl != kDiscardVl && vl < net.ports[port].vls;
@@ -144,8 +153,9 @@ PacketAt find_source(const PartState& net, PortAt port, PortVl port_vl_at, Picos
     return kNowhere;
   }
   if (net.queues_per_vl == 1) return goes(port_vl.head) ? port_vl.head : kNowhere;
-  for (std::uint32_t key = port_vl.head; key != kNowhere; key = net.source_queues[key].next) {
-    if (goes(net.source_queues[key].head)) return net.source_queues[key].head;
+  const std::vector<SourceQueue>& queues = queues_of(net, port, port_vl_at).queues;
+  for (std::uint32_t key = port_vl.head; key != kNowhere; key = queues[key].next) {
+    if (goes(queues[key].head)) return queues[key].head;
   }
   return kNowhere;
 }
@@ -166,23 +176,24 @@ PacketAt pop_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at)
     (before == kNowhere ? port_vl.head : net.packets[before].next) = net.packets[at].next;
     if (port_vl.tail == at) port_vl.tail = before;
   } else {
+    std::vector<SourceQueue>& queues = queues_of(net, port, port_vl_at).queues;
     std::uint32_t before = kNowhere;
     std::uint32_t key = port_vl.head;
-    while (at != kNowhere && net.source_queues[key].head != at) {
+    while (at != kNowhere && queues[key].head != at) {
       before = key;
-      key = net.source_queues[key].next;
+      key = queues[key].next;
     }
-    SourceQueue& queue = net.source_queues[key];
+    SourceQueue& queue = queues[key];
     at = queue.head;
     queue.head = net.packets[at].next;
     // Out of the line; to its end, if it holds more.
-    (before == kNowhere ? port_vl.head : net.source_queues[before].next) = queue.next;
+    (before == kNowhere ? port_vl.head : queues[before].next) = queue.next;
     if (port_vl.tail == key) port_vl.tail = before;
     queue.next = kNowhere;
     if (queue.head == kNowhere) {
       queue.tail = kNowhere;
     } else {
-      (port_vl.head == kNowhere ? port_vl.head : net.source_queues[port_vl.tail].next) = key;
+      (port_vl.head == kNowhere ? port_vl.head : queues[port_vl.tail].next) = key;
       port_vl.tail = key;
     }
   }
@@ -196,12 +207,16 @@ PacketAt pop_source(PartState& net, PortAt port, PortVl port_vl_at, PacketAt at)
   if (!net.allowed.empty() && net.packets[at].dlid < net.lid_owner.size()) {
     const HostNum to = net.lid_owner[net.packets[at].dlid];
     if (to != kNowhere) {
-      // Inter-packet delay, a whole number of packet times (IBA 9.11.1): one part in IPD + 1.
-      const std::uint32_t own = net.wires[port].byte_time;
-      const std::uint32_t far = net.wires[net.wiring.host_port[to]].byte_time;
-      const Picos times = (far + own - 1) / own;
-      net.allowed[std::size_t{host} * net.hosts.size() + to] =
-          net.now + times * transfer_time(own, net.packets[at].bytes);
+      // Inter-packet delay, a whole number of packet times (IBA 9.11.1): one part in IPD + 1. Of
+      // the rates, which are whole numbers; the times of a byte are rounded.
+      const std::uint32_t own = net.wiring.host_mbps[host];
+      const std::uint32_t far = net.wiring.host_mbps[to];
+      // One as fast is never held back: the link itself is busy for as long.
+      if (far < own && far > 0) {
+        const Picos times = (own + far - 1) / far;
+        net.allowed[host].at(to) =
+            net.now + times * transfer_time(net.wires[port].byte_time, net.packets[at].bytes);
+      }
     }
   }
   return at;

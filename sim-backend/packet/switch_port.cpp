@@ -21,6 +21,10 @@ void on_taken_in(PartState& net, PortAt in, PacketAt at) {
     net.lose(at, wire.node, Discard::ClearedWithNode);
     return net.free_packet(at);
   }
+  if (packet.place == Place::Dead) {
+    net.free_packet(at);
+    return release_blocks(net, packet.in, packet.blocks);
+  }
   const Delivery arrival = describe_delivery(net, wire, at, kNowhere);
   net.free_packet(at);
   release_blocks(net, packet.in, packet.blocks);
@@ -52,6 +56,7 @@ void send_from_switch(PartState& net, const SwitchSending& sending) {
   packet.copy_blocks = static_cast<std::uint8_t>(blocks_of(what.payload));
   packet.place = Place::Pending;
   ++net.stats.generated;
+  net.stats.wanted_bytes += std::uint64_t{packet.bytes} * what.copies;
   ++net.stats.injected;
   ++net.stats.in_flight;
   const unsigned out = sending.out.value();

@@ -32,7 +32,7 @@ bool send_vl15(
     net.management[extra.management_tail].next = at;
   }
   extra.management_tail = at;
-  extra.management_bytes += bytes;
+  extra.management_bytes = (extra.management_bytes + bytes) & kManagementMask;
   net.wake_at(port, std::max(packet.ready, net.now));
   return true;
 }
@@ -53,7 +53,7 @@ bool try_management(PartState& net, PortAt port) {
   const Wire& wire = net.wires[port];
   here.management_head = packet.next;
   if (here.management_head == kNowhere) extra.management_tail = kNowhere;
-  extra.management_bytes -= packet.bytes;
+  extra.management_bytes = (extra.management_bytes - packet.bytes) & kManagementMask;
   const Picos begin = std::max(net.now, here.busy_until);
   here.busy_until = begin + transfer_time(wire.byte_time, packet.bytes);
   here.link_running = true;

@@ -75,6 +75,9 @@ Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
       if (is_switch[n]) continue;
       host_of[at] = static_cast<HostNum>(host_port.size());
       host_port.push_back(at);
+      if (!options.adapters.static_rate) continue;
+      const std::uint32_t mbps = lanes(width) * lane_mbps(std::min(port.speed, far.speed));
+      host_mbps.push_back(links.byte_time > 0 ? 1 : mbps);  // then all are alike
     }
     set_crossing_time(n, options.switches.speed_up_percent);
   }

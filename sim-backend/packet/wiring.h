@@ -45,10 +45,11 @@ struct Wiring {
   /// node_count + 1 entries. Of an adapter, whose ports begin with 1, one less than where they are.
   std::vector<PortAt> first_port;
   std::vector<std::uint8_t> is_switch;
-  std::vector<std::uint8_t> num_ports;  // external ones
-  PagedVector<Wire> wires;              // by PortAt
-  std::vector<PortAt> host_port;        // cabled adapter ports, in node order, then by port
-  PagedVector<HostNum> host_of;         // by PortAt; kNowhere where there is none
+  std::vector<std::uint8_t> num_ports;   // external ones
+  PagedVector<Wire> wires;               // by PortAt
+  std::vector<PortAt> host_port;         // cabled adapter ports, in node order, then by port
+  std::vector<std::uint32_t> host_mbps;  // of the same; empty where adapters keep no static rates
+  PagedVector<HostNum> host_of;          // by PortAt; kNowhere where there is none
 
   [[nodiscard]] PortAt port_of(std::uint32_t node, unsigned number) const {
     return first_port[node] + number;

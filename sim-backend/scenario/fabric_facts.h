@@ -11,12 +11,10 @@ namespace smd::sim {
 /// is none.
 [[nodiscard]] unsigned longest_route(const PacketNet& net, const ProgrammedFabric& fabric);
 
-/// Of an empty path over so many switches: a packet of `payload` bytes there, an acknowledgement
-/// back, at the pace of the slowest host link.
-[[nodiscard]] Picos empty_round_trip(const PacketNet& net, unsigned switches, unsigned payload);
-
-/// Window: packets of `payload` bytes that fill the longest empty path. Radix: most hosts of a
-/// switch. Stages: half of the longest route's switches and one, rounded up.
+/// Round trip: a packet of `payload` bytes there and an acknowledgement back over the empty path
+/// that takes longest, each of its cables as long as it is, at the pace of the fastest host link.
+/// Window: such packets that fill it. Radix: most hosts of a switch. Stages: half of the longest
+/// route's switches and one, rounded up.
 [[nodiscard]] FabricFacts survey(const PacketNet& net,
                                  const ProgrammedFabric& fabric,
                                  unsigned payload);

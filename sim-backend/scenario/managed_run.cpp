@@ -65,6 +65,7 @@ class ManagedRun {
     const MeasureSpec& measure = scenario_.measure;
     run_to(measure.plan.warm_up);
     meter.begin(PeriodKind::Before);
+    const std::vector<Picos> blocked_before = blocked_times(net_);
     const std::vector<PlannedFault>& faults = prepared_.faults().faults;
     PointResult out{.load = load_, .seed = seed_};
     Picos interval_end = net_.now() + measure.plan.interval;
@@ -122,7 +123,7 @@ class ManagedRun {
     out.network_latency = read_latency(meter.network_latency());
     out.head_latency = read_latency(meter.head_latency());
     out.mean_hops = meter.mean_hops();
-    sum_up(net_, prepared_.spec(), meter.bytes_of(), out);
+    sum_up(net_, prepared_.spec(), meter.bytes_of(), blocked_before, out);
     return out;
   }
 

@@ -57,17 +57,28 @@ void run_to_end(DataNet& net,
   out.completed_at = traffic.completed_at();
 }
 
-void find_most_blocked(const PacketNet& net, const FabricSpec& spec, PointResult& out) {
+/// Calls `visit` with each port and what it has been blocked for since the start.
+template <class Visit>
+void visit_blocked(const PacketNet& net, Visit visit) {
   const Wiring& wiring = net.wiring();
-  for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
+  for (std::uint32_t node = 0; node < wiring.is_switch.size(); ++node) {
     for (unsigned p = 1; p <= wiring.num_ports[node]; ++p) {
-      const PortNum port{static_cast<std::uint8_t>(p)};
-      const Picos blocked = net.blocked_time(node, port);
-      if (blocked <= out.blocked) continue;
-      out.blocked = blocked;
-      out.blocked_port = fmt::format("{}:{}", spec.nodes[node].description, p);
+      visit(node, p, net.blocked_time(node, PortNum{static_cast<std::uint8_t>(p)}));
     }
   }
+}
+
+void find_most_blocked(const PacketNet& net,
+                       const FabricSpec& spec,
+                       const std::vector<Picos>& before,
+                       PointResult& out) {
+  std::size_t at = 0;
+  visit_blocked(net, [&](std::uint32_t node, unsigned port, Picos blocked) {
+    if (!before.empty()) blocked -= before[at++];
+    if (blocked <= out.blocked) return;
+    out.blocked = blocked;
+    out.blocked_port = fmt::format("{}:{}", spec.nodes[node].description, port);
+  });
 }
 
 std::string print_full(const PacketNet& net, const PointResult& point) {
@@ -80,14 +91,18 @@ std::string print_full(const PacketNet& net, const PointResult& point) {
       net.options().most_packets);
 }
 
-void measure_shares(const std::vector<double>& bytes, PointResult& out) {
+/// Of all hosts that had something to send: those too that got nothing through.
+void measure_shares(const DataNet& net, const std::vector<double>& bytes, PointResult& out) {
   std::vector<double> shares;
-  std::ranges::copy_if(bytes, std::back_inserter(shares), [](double b) { return b > 0; });
-  out.fairness = fairness(shares);
-  if (shares.empty()) return;
   double sum = 0;
-  for (const double share : shares) sum += share;
-  out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
+  for (HostNum host = 0; host < net.host_count(); ++host) {
+    if (!net.has_sent(host)) continue;
+    shares.push_back(bytes[host]);
+    sum += bytes[host];
+  }
+  out.fairness = fairness(shares);
+  if (sum > 0)
+    out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
 }
 
 }  // namespace
@@ -394,16 +409,23 @@ PatternInput PreparedScenario::pattern_input(std::uint64_t seed) const {
           .among_rails = t.among_rails};
 }
 
+std::vector<Picos> blocked_times(const PacketNet& net) {
+  std::vector<Picos> out;
+  visit_blocked(net, [&](std::uint32_t, unsigned, Picos blocked) { out.push_back(blocked); });
+  return out;
+}
+
 void sum_up(const PacketNet& net,
             const FabricSpec& spec,
             const std::vector<double>& bytes,
+            const std::vector<Picos>& blocked_before,
             PointResult& out) {
   out.simulated = net.now();
   out.stats = net.stats();
   out.memory = net.memory_use();
   out.audit = net.is_full() ? print_full(net, out) : net.audit();
-  measure_shares(bytes, out);
-  find_most_blocked(net, spec, out);
+  measure_shares(net, bytes, out);
+  find_most_blocked(net, spec, blocked_before, out);
 }
 
 bool PointResult::recovered() const {
@@ -485,10 +507,13 @@ PointResult PreparedScenario::run_worms(double load,
   out.simulated = net->now();
   out.stats = net->stats();
   out.audit = net->audit();
-  measure_shares(meter.bytes_of(), out);
-  for (const PortUse& port : net->port_use()) {
-    if (port.blocked <= out.blocked) continue;
-    out.blocked = port.blocked;
+  measure_shares(*net, meter.bytes_of(), out);
+  const std::vector<PortUse> uses = net->port_use();
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const PortUse& port = uses[i];
+    const Picos blocked = port.blocked - (before.ports.empty() ? 0 : before.ports[i].blocked);
+    if (blocked <= out.blocked) continue;
+    out.blocked = blocked;
     out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
   }
   out.never_came = static_cast<std::size_t>(std::ranges::count_if(
@@ -552,6 +577,7 @@ PointResult PreparedScenario::run(double load,
       processes->share(partition, counts);
     });
   };
+  std::vector<Picos> blocked_before;
   if (traffic.is_closed()) {
     run_to_end(
         net,
@@ -563,10 +589,16 @@ PointResult PreparedScenario::run(double load,
         control,
         out);
   } else {
-    out.steady = measure_steady(net, meter, scenario_.measure.plan, step, [&](double share) {
-      control.progress(share);
-      return !control.stop() && !net.is_full();
-    });
+    out.steady = measure_steady(
+        net,
+        meter,
+        scenario_.measure.plan,
+        step,
+        [&](double share) {
+          control.progress(share);
+          return !control.stop() && !net.is_full();
+        },
+        [&] { blocked_before = blocked_times(net); });
   }
   if (net.is_full()) {
     out.steady.state = RunState::Full;
@@ -576,7 +608,7 @@ PointResult PreparedScenario::run(double load,
   out.network_latency = read_latency(meter.network_latency());
   out.head_latency = read_latency(meter.head_latency());
   out.mean_hops = meter.mean_hops();
-  sum_up(net, spec_, meter.bytes_of(), out);
+  sum_up(net, spec_, meter.bytes_of(), blocked_before, out);
   return out;
 }
 

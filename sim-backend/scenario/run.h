@@ -22,7 +22,7 @@ struct PointResult {
   LatencyFigures network_latency;  // from injection
   LatencyFigures head_latency;     // from generation to the first byte
   double mean_hops = 0;
-  double fairness = 1;     // of what hosts that sent got through
+  double fairness = 1;     // of what hosts that had something to send got through
   double least_share = 0;  // of the worst of them against their mean
   Picos blocked = 0;       // of the link that waited longest for credit
   std::string blocked_port;
@@ -48,10 +48,15 @@ struct PointResult {
   [[nodiscard]] bool is_sound() const;
 };
 
-/// What the net has to say at the end of a run; `bytes` delivered by source.
+/// Of each port, in the order of nodes: what it has been blocked for since the start.
+[[nodiscard]] std::vector<Picos> blocked_times(const PacketNet& net);
+
+/// What the net has to say at the end of a run; `bytes` delivered by source, `blocked_before` as
+/// the measurement began; empty: with the run.
 void sum_up(const PacketNet& net,
             const FabricSpec& spec,
             const std::vector<double>& bytes,
+            const std::vector<Picos>& blocked_before,
             PointResult& out);
 
 class PreparedScenario {

@@ -470,7 +470,7 @@ Keys worm_keys() {
   const auto nic = option_section<Scenario>("nic", [](auto& s) -> auto& { return s.worm.options; });
   const auto header = option_section<Scenario>("nic", &Scenario::worm);
   return {
-      net("cycle_ps", &WormOptions::cycle, whole(1, 1e9))
+      net("cycle_ps", &WormOptions::cycle, whole(1, kLongestWormCycle))
           .means("of a flit, which is a byte, on a link"),
       net("cable", &WormOptions::cable, whole(1, 10000)).means("cycles that a cable hides"),
       net("routing", &WormOptions::routing, whole(1, 10000))

@@ -103,6 +103,8 @@ std::unique_ptr<WormNet> WormScenario::make_net(std::uint64_t seed) const {
 WormRunStart WormRunStart::of(const WormNet& net) {
   return {.at = net.now(),
           .bytes = net.stats().delivered_bytes,
+          .delivered = net.stats().delivered,
+          .transits = net.figures().transits,
           .ports = net.port_use(),
           .multicast = net.figures().multicast};
 }
@@ -133,8 +135,9 @@ WormRunFigures WormScenario::measure(const FabricSpec& spec,
   const auto switches = static_cast<double>(setup_->graph.is_host.size()) - hosts;
   out.accepted_per_switch = static_cast<double>(bytes) / (time / double(kNano)) / switches;
   const WormFigures figures = net.figures();
-  out.stops_per_message = static_cast<double>(figures.transits) /
-                          static_cast<double>(std::max<std::uint64_t>(1, net.stats().delivered));
+  const std::uint64_t delivered = net.stats().delivered - before.delivered;
+  out.stops_per_message = static_cast<double>(figures.transits - before.transits) /
+                          static_cast<double>(std::max<std::uint64_t>(1, delivered));
   out.most_local = figures.most_local;
   out.most_transit = figures.most_transit;
   const MulticastSums& sums = figures.multicast;

@@ -44,6 +44,8 @@ struct WormRunFigures {
 struct WormRunStart {
   Picos at = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t delivered = 0;
+  std::uint64_t transits = 0;
   std::vector<PortUse> ports;
   MulticastSums multicast;
 

@@ -6,15 +6,18 @@
 namespace smd::sim {
 namespace {
 
+constexpr double kLongest = 10'000;
+
 /// In (0, 1].
 double draw_unit(Rng& rng) { return (static_cast<double>(rng.next() >> 11) + 1) * 0x1.0p-53; }
 
 double draw_exponential(double mean, Rng& rng) { return -mean * std::log(draw_unit(rng)); }
 
-/// With the given mean; the longest are cut at a thousand times the mean.
+/// A Pareto law cut at kLongest times its least value, which keeps its variance finite; `mean` is
+/// that of what is left: mean = least (shape - kLongest^(1 - shape)) / (shape - 1).
 double draw_pareto(double mean, double shape, Rng& rng) {
-  const double least = mean * (shape - 1) / shape;
-  return std::min(least / std::pow(draw_unit(rng), 1 / shape), 1000 * mean);
+  const double least = mean * (shape - 1) / (shape - std::pow(kLongest, 1 - shape));
+  return least * std::min(std::pow(draw_unit(rng), -1 / shape), kLongest);
 }
 
 double draw_pause(const ArrivalModel& model, Rng& rng) {
@@ -26,8 +29,10 @@ double draw_pause(const ArrivalModel& model, Rng& rng) {
 
 std::uint64_t draw_burst(const ArrivalModel& model, Rng& rng) {
   if (model.kind == ArrivalKind::SelfSimilar) {
-    const double length = draw_pareto(model.burst, model.shape, rng);
-    return static_cast<std::uint64_t>(std::max(1.0, std::round(length)));
+    // Rounded up as often as keeps the mean.
+    const double beyond_first = draw_pareto(model.burst - 1, model.shape, rng);
+    const double up = static_cast<double>(rng.next() >> 11) * 0x1.0p-53;
+    return 1 + static_cast<std::uint64_t>(beyond_first + up);
   }
   // Geometric from 1.
   const double stay = 1 - 1 / std::max(1.0, model.burst);

@@ -10,12 +10,14 @@
 namespace smd::sim {
 
 enum class ArrivalKind : std::uint8_t {
-  Poisson,      // exponential gaps
-  Constant,     // equal gaps, from a random moment on
-  Bernoulli,    // in each slot with the same probability, as cycle-based simulators do
-  OnOff,        // bursts at full rate of geometric length, exponential pauses
-  UniformGap,   // gaps uniform between nothing and twice the mean
-  SelfSimilar,  // bursts and pauses whose lengths follow a Pareto law: H = (3 - shape) / 2
+  Poisson,     // exponential gaps
+  Constant,    // equal gaps, from a random moment on
+  Bernoulli,   // in each slot with the same probability, as cycle-based simulators do
+  OnOff,       // bursts at full rate of geometric length, exponential pauses
+  UniformGap,  // gaps uniform between nothing and twice the mean
+  // Bursts of 1 + a Pareto law, pauses of a Pareto law: H = (3 - shape) / 2. Both are cut at 10,000
+  // times their least length, and have the means that they are to have with that.
+  SelfSimilar,
 };
 
 /// "poisson", "constant", "bernoulli", "on-off", "uniform-gap", "self-similar"; false for other
@@ -26,7 +28,7 @@ struct ArrivalModel {
   ArrivalKind kind = ArrivalKind::Poisson;
   double mean_gap = 0;   // ps
   double least_gap = 0;  // ps: within a burst; at most mean_gap
-  double burst = 16;     // messages, on average
+  double burst = 16;     // messages, on average; at least 1
   double shape = 1.5;    // of the Pareto law, 1 to 2
   Picos slot = 1;        // Bernoulli
 };

@@ -110,7 +110,7 @@ Picos SyntheticTraffic::emit(DataNet& net, HostNum host, Picos now) {
       source.rng.chance(options_.multicast_share)) {
     const std::vector<GroupTarget>& groups = options_.groups[host];
     const GroupTarget& group = groups[groups.size() == 1 ? 0 : source.rng.below(groups.size())];
-    send_message(net, host, {.dlid = group.mlid, .sl = group.sl});
+    send_message(net, host, {.dlid = group.mlid, .sl = group.sl, .copies = group.copies});
     return source.arrivals.next(source.model, now - options_.start, source.rng) + options_.start;
   }
   const HostNum to = destinations_.draw(host, source.rng);

@@ -17,7 +17,8 @@ WormNet::WormNet(const WormGraph& graph,
       options_(options),
       routing_(&routing),
       choice_(choice),
-      model_(graph, options, *this) {
+      model_(graph, options, *this),
+      asked_(graph.host_node.size(), false) {
   for (std::uint64_t host = 0; host < graph.host_node.size(); ++host) {
     rng_.emplace_back((seed ^ 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u + host);
   }
@@ -26,7 +27,11 @@ WormNet::WormNet(const WormGraph& graph,
 WormNet::WormNet(const WormGraph& graph,
                  const WormOptions& options,
                  const MulticastRouting& routing)
-    : graph_(graph), options_(options), multicast_(&routing), model_(graph, options, *this) {}
+    : graph_(graph),
+      options_(options),
+      multicast_(&routing),
+      model_(graph, options, *this),
+      asked_(graph.host_node.size(), false) {}
 
 WormNet::~WormNet() = default;
 
@@ -64,7 +69,9 @@ std::uint32_t WormNet::add_message(const Message& message) {
   const std::uint32_t at = free_messages_.back();
   free_messages_.pop_back();
   messages_[at] = message;
+  asked_[message.source] = true;
   stats_.generated += message.copies;
+  stats_.wanted_bytes += std::uint64_t{message.payload} * message.copies;
   stats_.in_flight += message.copies;
   return at;
 }

@@ -69,6 +69,8 @@ class WormNet final : public DataNet, private WormWatcher {
   [[nodiscard]] Lid host_lid(HostNum host) const override;
   [[nodiscard]] std::uint32_t host_byte_time(HostNum host) const override;
 
+  [[nodiscard]] bool has_sent(HostNum host) const override { return asked_[host]; }
+
   [[nodiscard]] unsigned header_bytes() const override { return 0; }
 
   [[nodiscard]] Occupancy occupancy() const override;
@@ -133,6 +135,7 @@ class WormNet final : public DataNet, private WormWatcher {
   Picos now_ = 0;
   mutable NetStats stats_;
   std::uint64_t transits_ = 0;
+  std::vector<bool> asked_;  // by host: it has had something to send
   std::vector<Message> messages_;
   std::vector<std::uint32_t> free_messages_;
   std::unordered_map<std::uint64_t, RouteChooser> choosers_;  // by source and destination

@@ -6,6 +6,7 @@ namespace smd::sim {
 
 std::string check_options(const WormOptions& options) {
   if (options.cycle <= 0) return "a cycle takes time";
+  if (options.cycle > kLongestWormCycle) return "a cycle takes 65,535 ps at most";
   if (options.cable == 0) return "a cable takes a cycle at least";
   if (options.transfer > 1) return "a switch's transfer takes 0 or 1 cycles";
   if (options.routing == 0 || options.detection == 0 || options.dma == 0) {

@@ -11,6 +11,9 @@
 
 namespace smd::sim {
 
+/// Nets tell the time of a byte, which is a cycle here, in 2^-16 ps and 32 bits.
+inline constexpr Picos kLongestWormCycle = 65535;
+
 enum class WormFlow : std::uint8_t {
   StopAndGo,  // symbols at marks of the buffer, which has room for what is still on its way
   Credits     // one for each flit that has left the buffer

@@ -1,4 +1,5 @@
 // Credits, buffers, lanes, queues of sources: what holds packets back, and who goes first.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -188,6 +189,63 @@ TEST(PacketFlow, ASourceWithAQueuePerDestinationPassesASlowOne) {
     const bool passes = waiting == SourceQueues::PerDestination;
     EXPECT_EQ(last[2], (passes ? 60 + 282 : 60 + 5 * 282) * kNano);
   }
+}
+
+/// What H1 of this rate leaves between two packets to H2 of that one, in packet times.
+double find_pace(LinkWidth own, LinkSpeed own_speed, LinkWidth far, LinkSpeed far_speed) {
+  PacketOptions options = PacketOptions::thesis();
+  options.adapters.static_rate = true;
+  FabricSpec spec = draw("H1-S1", own, own_speed);
+  const std::uint32_t h2 = add_node(spec, NodeType::Ca, "H2", Guid{0x20200}, 1);
+  connect(spec, 1, PortNum{2}, h2, PortNum{1}, far, far_speed);
+  PacketRig rig(spec, options);
+  std::vector<Script::Line> lines(9, {.at = 0, .source = 0, .what = rig.to(1, 256)});
+  Script script(lines);
+  rig.run(script);
+  if (script.arrivals.size() != 9) return 0;
+  const Picos packet = transfer_time(rig.net->host_byte_time(0), 282);
+  return double(script.arrivals[8].injected - script.arrivals[0].injected) / 8 / double(packet);
+}
+
+// A rate that is a whole part of the source's takes that many packet times: not one more because
+// the times of a byte are rounded.
+TEST(PacketFlow, StaticRatesGoByTheRatesThemselves) {
+  constexpr LinkWidth kX1 = LinkWidth::X1, kX4 = LinkWidth::X4, kX8 = LinkWidth::X8,
+                      kX12 = LinkWidth::X12;
+  constexpr LinkSpeed kQdr = LinkSpeed::Qdr, kFdr = LinkSpeed::Fdr, kEdr = LinkSpeed::Edr,
+                      kHdr = LinkSpeed::Hdr;
+  EXPECT_NEAR(find_pace(kX12, kQdr, kX4, kQdr), 3, 1e-3) << "96,000 and 32,000 Mbit/s";
+  EXPECT_NEAR(find_pace(kX8, kFdr, kX4, kFdr), 2, 1e-3);
+  EXPECT_NEAR(find_pace(kX12, kHdr, kX1, kEdr), 24, 1e-3);
+  EXPECT_NEAR(find_pace(kX4, kFdr, kX4, kQdr), 2, 1e-3) << "54,544 and 32,000: rounded up";
+  EXPECT_NEAR(find_pace(kX4, kQdr, kX4, kQdr), 1, 1e-3);
+}
+
+TEST(PacketFlow, SourcesTakeMemoryForWhoIsSentToAlone) {
+  // 412 hosts: of all of their pairs a pace takes 3 kB per host, a queue 5 kB for each VL.
+  std::string text = "H1-S1 H2-S1";
+  for (int i = 2; i < 84; ++i) {
+    for (int host = 0; host < 5; ++host) text += fmt::format(" H{}-S{}", 5 * i + host, i);
+    text += fmt::format(" S{}-S{}", i, i / 2);
+  }
+  PacketOptions options = PacketOptions::thesis();
+  const PacketRig rig(draw(text), options);
+  ASSERT_EQ(rig.net->host_count(), 412u);
+  options.adapters.static_rate = true;
+  EXPECT_LT(PacketNet(rig.spec, options).memory_use().hosts, 412u * 300);
+  options.adapters.static_rate = false;
+  options.adapters.waiting = SourceQueues::PerDestination;
+  PacketRig busy(rig.spec, options);
+  std::vector<Script::Line> lines;
+  for (HostNum host = 0; host < 412; ++host) {
+    for (HostNum i = 1; i < 9; ++i) {
+      lines.push_back({.at = 0, .source = host, .what = busy.to((host + i) % 412, 256)});
+    }
+  }
+  Script script(lines);
+  busy.run(script);
+  EXPECT_EQ(script.arrivals.size(), 8u * 412);
+  EXPECT_LT(busy.net->memory_use().hosts, 412u * 600) << "eight of 412 queues";
 }
 
 TEST(PacketFlow, ABoundedSourceStopsMakingPackets) {

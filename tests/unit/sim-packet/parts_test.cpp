@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
 #include "sim-backend/kernel/huge_pages.h"
 #include "sim-backend/packet/credits.h"
+#include "sim-backend/packet/destination_map.h"
 #include "sim-backend/packet/event_queue.h"
 #include "sim-backend/packet/packet_options.h"
 #include "sim-backend/packet/part_state.h"
@@ -213,6 +215,26 @@ TEST(PagedVector, BeginsWithALineOrWithAPage) {
   many.resize(5u << 20, 2);
   EXPECT_EQ(begin(many) % (2u << 20), 0u);
   EXPECT_EQ(std::count(many.begin(), many.end(), 1), 2 << 20);
+}
+
+TEST(DestinationMap, KeepsWhatIsPutThere) {
+  DestinationMap<int> map;
+  EXPECT_EQ(map.find(3), nullptr);
+  EXPECT_EQ(map.memory(), 0u);
+  std::map<HostNum, int> all;
+  Rng rng(2);
+  for (int i = 0; i < 5000; ++i) {
+    const auto key = static_cast<HostNum>(rng.below(900) * 1024);  // alike in their last bits
+    const auto known = all.find(key);
+    EXPECT_EQ(map.at(key, -1), known == all.end() ? -1 : known->second);
+    map.at(key) = all[key] = i;
+  }
+  for (const auto& [key, value] : all) {
+    ASSERT_NE(map.find(key), nullptr);
+    EXPECT_EQ(*map.find(key), value);
+  }
+  EXPECT_EQ(map.find(7), nullptr);
+  EXPECT_LE(map.memory(), all.size() * 8 * 8 / 3) << "at least three eighths full";
 }
 
 TEST(Credits, CountModulo4096) {

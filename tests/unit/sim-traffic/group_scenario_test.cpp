@@ -427,6 +427,7 @@ TEST(GroupScenario, LoadsCountEachCopy) {
   ASSERT_TRUE(made);
   const PointResult result = made->run(0.3, 1);
   EXPECT_NEAR(result.steady.accepted_load, 0.3, 0.015);
+  EXPECT_NEAR(result.steady.offered_load, 0.3, 0.015);
   EXPECT_NEAR(double(result.stats.delivered),
               double(result.stats.generated) * 7,
               double(result.stats.generated) * 0.1);

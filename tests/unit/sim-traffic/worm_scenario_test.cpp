@@ -81,6 +81,17 @@ TEST(WormScenario, RefusesWhatCannotBe) {
               HasSubstr("s.toml:5: BMAX_ITB needs a host at "));
 }
 
+// The time of a byte has 32 bits, in 2^-16 ps.
+TEST(WormScenario, RefusesCyclesThatAreTooLong) {
+  EXPECT_EQ(fault_of_text(with("[worm]\ncycle_ps = 65536\n")),
+            "s.toml:5: worm.cycle_ps must be 1 to 65535");
+  const PointResult out = run(with("[worm]\ncycle_ps = 65535\n[traffic]\nsize = 512\n[measure]\n"
+                                   "interval_us = 500\nwarm_up_messages = 500\nmessages = 4000\n"),
+                              0.02);
+  EXPECT_NEAR(out.steady.offered_load, 0.02, 0.001);
+  EXPECT_NEAR(out.steady.accepted_load, 0.02, 0.001);
+}
+
 std::string fault(double at_us, const std::string& what, const std::string& where) {
   return fmt::format("[[fault]]\nat_us = {}\nwhat = \"{}\"\nwhere = \"{}\"\n", at_us, what, where);
 }
