@@ -31,6 +31,7 @@ std::span<const Experiment> experiments() {
                                multicast_load_tables(),
                                network_tables(),
                                open_parameter_tables(),
+                               other_places_tables(),
                                pattern_ratio_tables(),
                                phases_tables(),
                                regular_network_tables(),

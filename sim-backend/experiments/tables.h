@@ -29,6 +29,7 @@ namespace smd::sim {
 [[nodiscard]] std::vector<Experiment> multicast_load_tables();
 [[nodiscard]] std::vector<Experiment> network_tables();
 [[nodiscard]] std::vector<Experiment> open_parameter_tables();
+[[nodiscard]] std::vector<Experiment> other_places_tables();
 [[nodiscard]] std::vector<Experiment> pattern_ratio_tables();
 [[nodiscard]] std::vector<Experiment> phases_tables();
 [[nodiscard]] std::vector<Experiment> regular_network_tables();

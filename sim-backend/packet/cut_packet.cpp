@@ -66,8 +66,14 @@ void withdraw(PartState& net, PortVl from) {
   remove_ask(net, out, before, from);
   if (out.asks_head != kNowhere) return;
   NetPort& egress = net.ports[net.port_of_vl(wanted)];
-  std::uint16_t& lanes = net.options.switches.output_buffers ? egress.asking : egress.waiting;
-  lanes = static_cast<std::uint16_t>(lanes & ~(1u << net.vl_of(wanted)));
+  const auto others = static_cast<std::uint16_t>(~(1u << net.vl_of(wanted)));
+  if (net.options.switches.output_buffers) {
+    egress.asking &= others;
+    return;
+  }
+  egress.waiting &= others;
+  egress.held &= others;
+  if (egress.waiting == 0) net.end_blocking(net.port_of_vl(wanted));
 }
 
 /// Out of an input buffer, where it was the last to come.

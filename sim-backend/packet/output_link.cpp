@@ -242,7 +242,10 @@ void drain_output(PartState& net, PortAt port) {
     if (!on_switch) drop_feedback(net, port, vl, cause);
     while (out.head != kNowhere) {
       const PacketAt at = on_switch ? pop_buffer(net, out) : pop_source(net, port, at_vl, kNowhere);
-      if (on_switch) out.room = static_cast<std::uint16_t>(out.room + net.packets[at].blocks);
+      if (on_switch) {
+        out.room = static_cast<std::uint16_t>(out.room + net.packets[at].blocks);
+        net.forget_passing(port, net.packets[at]);
+      }
       net.lose(at, node, cause);
       net.free_packet(at);
     }
@@ -284,6 +287,7 @@ void on_expire(PartState& net, PortAt port) {
           net.packets[port_vl.head].ready = std::max(net.packets[port_vl.head].ready, net.now);
         }
         port_vl.room = static_cast<std::uint16_t>(port_vl.room + net.packets[at].blocks);
+        net.forget_passing(port, net.packets[at]);
         net.lose(at, node, cause);
         net.free_packet(at);
       }

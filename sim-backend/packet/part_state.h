@@ -106,6 +106,12 @@ struct PartState {
     extra.passing_vl = vl_of(from) & 15;
   }
 
+  /// A packet in the output buffer of `port` is given up; its tail may still be to come.
+  void forget_passing(PortAt port, const DataPacket& packet) {
+    const bool crosses = ports[port].cross_running && ports[port].cross_vl == packet.in;
+    if (crosses && packet.tail > now) extras[port_of_vl(packet.in)].passing_until = 0;
+  }
+
   // Other partitions: what goes to them when they close a window of time, and comes from them. A
   // packet that is posted is theirs from then on.
   void post(std::uint32_t node, const Crossing& crossing);

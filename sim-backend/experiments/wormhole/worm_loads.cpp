@@ -116,7 +116,7 @@ Result<double> find_most_accepted(const WormRun& run, const MessageCount& length
   });
 }
 
-Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out) {
+Result<MeasuredRatios> measure_ratios(const RatioRuns& runs, Findings& out) {
   struct Task {
     std::string_view system, pattern;
     std::vector<std::pair<std::uint32_t, double>> sizes;
@@ -167,6 +167,7 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
   };
 
   std::vector<ClaimText> measured;
+  MeasuredRatios all;
   for_each([&](const RatioRow& row, const PublishedRatio& published) {
     Range ratios;
     double sum = 0, above = 0, below = 0;
@@ -181,6 +182,7 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
       below += b / runs.topologies;
     }
     const double mean = sum / runs.topologies;
+    all.means[{row.claim, published.switches}] = mean;
     out.add_row({{"claim", row.claim},
                  {"of", row.above},
                  {"to", row.below},
@@ -206,15 +208,14 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
     at.text += fmt::format("{:.2f} ({:.2f})", mean, published.mean);
     at.outside.add(std::max({0.0, published.least - mean, mean - published.most}));
   });
-  std::vector<Measured> verdicts;
   for (const ClaimText& at : measured) {
-    verdicts.emplace_back(
+    all.claims.emplace_back(
         at.claim,
         fmt::format(
             "{:.2f} outside where farthest; ours (published): {}", at.outside.most(), at.text),
         Range(at.outside.most()));
   }
-  return verdicts;
+  return all;
 }
 
 Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& options) {
@@ -227,9 +228,24 @@ Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& op
   Findings out{.plot = {.title = std::string(table.about),
                         .x_label = "switches",
                         .y_label = "ratio of throughput"}};
-  const auto measured = measure_ratios(runs, out);
+  auto measured = measure_ratios(runs, out);
   if (!measured) return tl::unexpected<Error>(measured.error());
-  out.verdicts = decide(table.claims, *measured);
+  for (const RatioShape& shape : table.shapes) {
+    Range values;
+    for (const std::string_view row : shape.rows) {
+      std::vector<double> by_size;
+      for (const unsigned switches : runs.sizes) {
+        const auto mean = measured->means.find({row, switches});
+        if (mean != measured->means.end()) by_size.push_back(mean->second);
+      }
+      if (shape.falls) values.add(by_size.back() / by_size.front());
+      for (const double ratio : by_size) {
+        if (!shape.falls) values.add(ratio);
+      }
+    }
+    measured->claims.emplace_back(shape.claim, values);
+  }
+  out.verdicts = decide(table.claims, measured->claims);
   return out;
 }
 

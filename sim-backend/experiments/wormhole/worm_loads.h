@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,15 +83,28 @@ struct RatioRuns {
   std::function<Result<double>(const WormRun&, const MessageCount&)> measure = find_most_accepted;
 };
 
+struct MeasuredRatios {
+  std::vector<Measured> claims;
+  std::map<std::pair<std::string_view, unsigned>, double> means;  // by claim and switches
+};
+
 /// A row of the table for each size, and what was measured for each claim: how far the mean of ours
 /// lies outside the published range, where it is farthest.
-[[nodiscard]] Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out);
+[[nodiscard]] Result<MeasuredRatios> measure_ratios(const RatioRuns& runs, Findings& out);
+
+/// A claim on how rows go with size, after those of the rows.
+struct RatioShape {
+  std::string_view claim;
+  std::vector<std::string_view> rows;
+  bool falls = false;  // the ratio of the largest network to that of the smallest; else all of them
+};
 
 /// Ratios as an experiment; it outlives the experiments made of it.
 struct RatioTable {
   std::string_view name, source, about;
   std::span<const ClaimSpec> claims;
   std::vector<RatioRow> rows;
+  std::vector<RatioShape> shapes = {};
   unsigned topologies = 10;  // of a full run
   std::vector<unsigned> quick_sizes{16, 32};
 };
