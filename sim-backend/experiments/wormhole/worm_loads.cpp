@@ -116,7 +116,7 @@ Result<double> find_most_accepted(const WormRun& run, const MessageCount& length
   });
 }
 
-Result<MeasuredRatios> measure_ratios(const RatioRuns& runs, Findings& out) {
+Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out) {
   struct Task {
     std::string_view system, pattern;
     std::vector<std::pair<std::uint32_t, double>> sizes;
@@ -167,7 +167,7 @@ Result<MeasuredRatios> measure_ratios(const RatioRuns& runs, Findings& out) {
   };
 
   std::vector<ClaimText> measured;
-  MeasuredRatios all;
+  RatioFindings all;
   for_each([&](const RatioRow& row, const PublishedRatio& published) {
     Range ratios;
     double sum = 0, above = 0, below = 0;

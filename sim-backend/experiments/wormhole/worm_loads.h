@@ -83,14 +83,14 @@ struct RatioRuns {
   std::function<Result<double>(const WormRun&, const MessageCount&)> measure = find_most_accepted;
 };
 
-struct MeasuredRatios {
+struct RatioFindings {
   std::vector<Measured> claims;
   std::map<std::pair<std::string_view, unsigned>, double> means;  // by claim and switches
 };
 
 /// A row of the table for each size, and what was measured for each claim: how far the mean of ours
 /// lies outside the published range, where it is farthest.
-[[nodiscard]] Result<MeasuredRatios> measure_ratios(const RatioRuns& runs, Findings& out);
+[[nodiscard]] Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out);
 
 /// A claim on how rows go with size, after those of the rows.
 struct RatioShape {

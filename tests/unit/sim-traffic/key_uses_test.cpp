@@ -205,6 +205,7 @@ TEST(KeyUses, EveryKeyIsOneOfThemOrActsAlways) {
                              "worm.transfer",
                              "worm.buffer",
                              "worm.flow",
+                             "worm.allocation",
                              "nic.channels",
                              "nic.header",
                              "traffic.pattern",
