@@ -62,6 +62,33 @@ void ways_labels_2(const LabelledNet& net, const MulticastPlace& place, Steps& o
   out.push_back({.hop = hop, .lane = 1});
 }
 
+/// Every label on the way.
+void ways_path(const LabelledNet& net, const MulticastPlace& place, Steps& out) {
+  const bool ascends = net.label(place.to) > net.label(place.at);
+  const std::uint32_t next = ascends ? net.label(place.at) + 1 : net.label(place.at) - 1;
+  out.push_back({.hop = *std::ranges::find_if(net.around(place.at), [&](const NetHop& hop) {
+                   return net.label(hop.to) == next;
+                 })});
+}
+
+/// Along the breadth-first tree of the first switch: up until the destination lies below.
+void ways_tree(const LabelledNet& net, const MulticastPlace& place, Steps& out) {
+  constexpr Node kRoot = 0;
+  const auto depth = [&](Node node) { return net.distance(node, kRoot); };
+  const auto up = [&](Node node) {
+    const auto around = net.around(node);
+    return *std::ranges::find_if(around,
+                                 [&](const NetHop& hop) { return depth(hop.to) < depth(node); });
+  };
+  Node below = place.to, above = place.to;
+  while (depth(above) > depth(place.at)) {
+    below = above;
+    above = up(above).to;
+  }
+  if (above != place.at) return out.push_back({.hop = up(place.at)});
+  out.push_back({.hop = *std::ranges::find(net.around(place.at), below, &NetHop::to)});
+}
+
 void ways_labels_adaptive(const LabelledNet& net, const MulticastPlace& place, Steps& out) {
   out.push_back({.hop = by_labels(net, place.at, place.to), .lane = 0});
   const bool up = net.label(place.to) > net.label(place.at);
@@ -362,6 +389,7 @@ const std::vector<MulticastAlgorithm>& multicast_algorithms() {
        false,
        high_and_low,
        ways_labels_adaptive},
+      {"label-path", "up and down every label", 1, false, false, false, high_and_low, ways_path},
       {"multi-path",
        "up and down the labels by each neighbour of the source",
        1,
@@ -410,6 +438,15 @@ const std::vector<MulticastAlgorithm>& multicast_algorithms() {
        true,
        column_halves,
        ways_halves_printed},
+      {"up-down-tree",
+       "one message that forks along the breadth-first tree of the first switch",
+       1,
+       true,
+       false,
+       false,
+       all_in_one,
+       ways_tree,
+       false},
   };
   return rows;
 }
@@ -422,7 +459,8 @@ const MulticastAlgorithm* find_multicast_algorithm(const std::string& name) {
 std::string refuse_multicast(const LabelledNet& net, const MulticastAlgorithm& algorithm) {
   if (algorithm.needs_mesh && !net.is_mesh())
     return algorithm.name + " needs a mesh of two dimensions with all its cables";
-  if (!net.has_labels()) return algorithm.name + " needs labels: " + net.why_unlabelled();
+  if (algorithm.needs_labels && !net.has_labels())
+    return algorithm.name + " needs labels: " + net.why_unlabelled();
   return {};
 }
 

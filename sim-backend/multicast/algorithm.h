@@ -39,7 +39,7 @@ struct MulticastAlgorithm {
   unsigned lanes = 1;
   bool forks = false;
   bool adaptive = false;   // its escapes alone need be free of circles
-  bool needs_mesh = true;  // of two dimensions; else labels will do
+  bool needs_mesh = true;  // of two dimensions
   std::vector<MulticastMessage> (*divide)(const LabelledNet& net,
                                           Node source,
                                           std::span<const Node> destinations) = nullptr;
@@ -47,6 +47,7 @@ struct MulticastAlgorithm {
   void (*ways)(const LabelledNet& net,
                const MulticastPlace& place,
                std::vector<MulticastStep>& out) = nullptr;
+  bool needs_labels = true;
 };
 
 [[nodiscard]] const std::vector<MulticastAlgorithm>& multicast_algorithms();

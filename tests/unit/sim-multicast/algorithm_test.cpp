@@ -81,6 +81,13 @@ TEST(Multicast, DualPathOfTheExample) {
   EXPECT_NEAR(figures_of(trips).mean_distance(), 10.11, 0.005);
 }
 
+// The source has label 2 * 6 + 3, the last of those above 5 * 6 + 5, of those below 0.
+TEST(Multicast, EveryLabelOfTheExample) {
+  const auto trips = trips_of("label-path");
+  EXPECT_EQ(orders_of(trips), orders_of(trips_of("dual-path")));
+  EXPECT_THAT(channels_of(trips), ElementsAre(20, 15));
+}
+
 // 20 is printed; each of the four takes shortest ways from one destination to the next, and these
 // have 21 channels.
 TEST(Multicast, MultiPathOfTheExample) {
@@ -169,7 +176,26 @@ TEST(Multicast, OtherNetworksHaveLabelsOrARefusal) {
   const LabelledNet tree = net_of("fat-tree:k=4,levels=2");
   EXPECT_THAT(refuse_multicast(tree, *find_multicast_algorithm("dual-path")),
               HasSubstr("dual-path needs labels: "));
+  EXPECT_EQ(refuse_multicast(tree, *find_multicast_algorithm("up-down-tree")), "");
   EXPECT_EQ(find_multicast_algorithm("nobody's"), nullptr);
+}
+
+TEST(Multicast, ATreeToAllHasAChannelForEachSwitchButItsSource) {
+  for (const char* call : {"torus:dims=4.4,mesh=1", "fat-tree:k=4,levels=2"}) {
+    const LabelledNet net = net_of(call);
+    const MulticastAlgorithm& tree = *find_multicast_algorithm("up-down-tree");
+    for (Node source = 0; source < net.nodes(); ++source) {
+      std::vector<Node> others;
+      for (Node node = 0; node < net.nodes(); ++node) {
+        if (node != source) others.push_back(node);
+      }
+      const auto trips = trace_multicast(net, tree, source, others);
+      ASSERT_EQ(trips.size(), 1u);
+      EXPECT_EQ(trips[0].channels.size(), net.nodes() - 1) << call;
+      for (std::size_t i = 0; source == 0 && i < others.size(); ++i)
+        EXPECT_EQ(trips[0].distances[i], net.distance(0, others[i])) << "shortest from the root";
+    }
+  }
 }
 
 }  // namespace

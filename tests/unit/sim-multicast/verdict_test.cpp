@@ -40,7 +40,7 @@ TEST(MulticastVerdict, SetsAreCountedAsTheyAreVisited) {
 TEST(MulticastVerdict, PathsAlongLabelsCloseNoCircle) {
   for (const LabelledNet& net : meshes()) {
     for (const char* name :
-         {"separate", "separate-labels", "dual-path", "dual-path-2", "multi-path"}) {
+         {"separate", "separate-labels", "dual-path", "dual-path-2", "label-path", "multi-path"}) {
       const RelationVerdict verdict = judge(net, name, 2);
       EXPECT_TRUE(verdict.is_safe()) << name << ": " << print_circle(net.fabric(), verdict.cycle);
     }
@@ -77,7 +77,7 @@ TEST(MulticastVerdict, AdaptiveOnesNeedTheirEscapes) {
 
 TEST(MulticastVerdict, ForksThatGoOnByThemselvesCloseNoCircle) {
   for (const LabelledNet& net : meshes()) {
-    for (const char* name : {"tree-xy", "double-channel", "single-channel"})
+    for (const char* name : {"tree-xy", "double-channel", "single-channel", "up-down-tree"})
       EXPECT_TRUE(judge(net, name, 3).acyclic) << name;
   }
 }
@@ -88,6 +88,7 @@ TEST(MulticastVerdict, ForksInLockStep) {
     EXPECT_FALSE(knot.acyclic);
     EXPECT_THAT(knot.cycle, SizeIs(testing::Gt(1u)));
     EXPECT_FALSE(judge(net, "single-channel", 3, ForkModel::Next).acyclic);
+    EXPECT_FALSE(judge(net, "up-down-tree", 2, ForkModel::Next).acyclic);
     const RelationVerdict quadrants = judge(net, "double-channel", 3, ForkModel::Next);
     EXPECT_TRUE(quadrants.acyclic) << print_circle(net.fabric(), quadrants.cycle);
   }

@@ -134,7 +134,7 @@ TEST(Stops, PerRouteAreAsCounted) {
   EXPECT_NEAR(mean_stops("DFS_ITB", 64, 10), 0.45, 0.03);
   EXPECT_NEAR(mean_stops("BMIN_ITB", 16, 10), 0.18, 0.03);
   EXPECT_NEAR(mean_stops("BMIN_ITB", 32, 5), 0.30, 0.03);
-  EXPECT_NEAR(mean_stops("BMIN_ITB", 64, 2), 0.43, 0.03);
+  EXPECT_NEAR(mean_stops("BMIN_ITB", 64, 5), 0.43, 0.03);
 }
 
 TEST(Stops, AreAThirdAHalfTwoThirdsOrAllOfTheSwitchesBetween) {

@@ -101,6 +101,8 @@ TEST(WormByHand, AMarkTooLowLosesCyclesAndABufferTooSmallOverflows) {
     EXPECT_GT(out.outcome.ends[1].tail - out.outcome.ends[1].head, 999) << go;
   }
   EXPECT_EQ(hold({.go = 17}).outcome.ends[1].tail - hold({.go = 17}).outcome.ends[1].head, 999);
+  const Line line(2);
+  EXPECT_EQ(hold({.buffer = 72}).outcome.most[std::size_t(line.next[0])], 73) << "in one for 72";
   EXPECT_EQ(check_options(WormOptions{.buffer = 73}), "");
   EXPECT_EQ(check_options(WormOptions{.buffer = 72}),
             "a buffer of 72 flits overflows: STOP above 56 lets 73 in");
