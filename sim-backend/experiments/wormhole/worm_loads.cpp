@@ -116,7 +116,7 @@ Result<double> find_most_accepted(const WormRun& run, const MessageCount& length
   });
 }
 
-Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out) {
+Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out) {
   struct Task {
     std::string_view system, pattern;
     std::vector<std::pair<std::uint32_t, double>> sizes;
@@ -167,7 +167,7 @@ Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out) {
   };
 
   std::vector<ClaimText> measured;
-  RatioFindings all;
+  std::map<std::string_view, std::map<unsigned, double>> means;  // by claim and switches
   for_each([&](const RatioRow& row, const PublishedRatio& published) {
     Range ratios;
     double sum = 0, above = 0, below = 0;
@@ -182,7 +182,7 @@ Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out) {
       below += b / runs.topologies;
     }
     const double mean = sum / runs.topologies;
-    all.means[{row.claim, published.switches}] = mean;
+    means[row.claim][published.switches] = mean;
     out.add_row({{"claim", row.claim},
                  {"of", row.above},
                  {"to", row.below},
@@ -208,18 +208,34 @@ Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out) {
     at.text += fmt::format("{:.2f} ({:.2f})", mean, published.mean);
     at.outside.add(std::max({0.0, published.least - mean, mean - published.most}));
   });
+  std::vector<Measured> verdicts;
   for (const ClaimText& at : measured) {
-    all.claims.emplace_back(
+    verdicts.emplace_back(
         at.claim,
         fmt::format(
             "{:.2f} outside where farthest; ours (published): {}", at.outside.most(), at.text),
         Range(at.outside.most()));
   }
-  return all;
+  for (const RatioShape& shape : runs.shapes) {
+    Range ratios;
+    for (const std::string_view row : shape.rows) {
+      const std::map<unsigned, double>& by_size = means[row];
+      if (shape.falls && !by_size.empty()) {
+        ratios.add(by_size.rbegin()->second / by_size.begin()->second);
+        continue;
+      }
+      for (const auto& [switches, ratio] : by_size) ratios.add(ratio);
+    }
+    verdicts.emplace_back(shape.claim, ratios);
+  }
+  return verdicts;
 }
 
 Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& options) {
-  RatioRuns runs{.rows = table.rows, .topologies = table.topologies, .jobs = options.jobs};
+  RatioRuns runs{.rows = table.rows,
+                 .shapes = table.shapes,
+                 .topologies = table.topologies,
+                 .jobs = options.jobs};
   if (options.quick) {
     runs.length = {.warm_up = 2000, .measured = 6000};
     runs.topologies = 1;
@@ -228,24 +244,9 @@ Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& op
   Findings out{.plot = {.title = std::string(table.about),
                         .x_label = "switches",
                         .y_label = "ratio of throughput"}};
-  auto measured = measure_ratios(runs, out);
+  const auto measured = measure_ratios(runs, out);
   if (!measured) return tl::unexpected<Error>(measured.error());
-  for (const RatioShape& shape : table.shapes) {
-    Range values;
-    for (const std::string_view row : shape.rows) {
-      std::vector<double> by_size;
-      for (const unsigned switches : runs.sizes) {
-        const auto mean = measured->means.find({row, switches});
-        if (mean != measured->means.end()) by_size.push_back(mean->second);
-      }
-      if (shape.falls) values.add(by_size.back() / by_size.front());
-      for (const double ratio : by_size) {
-        if (!shape.falls) values.add(ratio);
-      }
-    }
-    measured->claims.emplace_back(shape.claim, values);
-  }
-  out.verdicts = decide(table.claims, measured->claims);
+  out.verdicts = decide(table.claims, *measured);
   return out;
 }
 

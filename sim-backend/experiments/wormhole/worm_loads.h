@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,8 +72,16 @@ struct RatioRow {
   std::vector<SizeShare> sizes{{512, 1}};
 };
 
+/// A claim on the mean ratios of several rows, by their claims.
+struct RatioShape {
+  std::string_view claim;
+  std::vector<std::string_view> rows;
+  bool falls = false;  // each row's at the largest network over that at the smallest; else all
+};
+
 struct RatioRuns {
   std::vector<RatioRow> rows;
+  std::vector<RatioShape> shapes = {};
   MessageCount length;
   unsigned topologies = 10;
   std::vector<unsigned> sizes{8, 16, 32, 64};
@@ -83,21 +90,9 @@ struct RatioRuns {
   std::function<Result<double>(const WormRun&, const MessageCount&)> measure = find_most_accepted;
 };
 
-struct RatioFindings {
-  std::vector<Measured> claims;
-  std::map<std::pair<std::string_view, unsigned>, double> means;  // by claim and switches
-};
-
 /// A row of the table for each size, and what was measured for each claim: how far the mean of ours
-/// lies outside the published range, where it is farthest.
-[[nodiscard]] Result<RatioFindings> measure_ratios(const RatioRuns& runs, Findings& out);
-
-/// A claim on how rows go with size, after those of the rows.
-struct RatioShape {
-  std::string_view claim;
-  std::vector<std::string_view> rows;
-  bool falls = false;  // the ratio of the largest network to that of the smallest; else all of them
-};
+/// lies outside the published range, where it is farthest. Then that of each shape.
+[[nodiscard]] Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& out);
 
 /// Ratios as an experiment; it outlives the experiments made of it.
 struct RatioTable {

@@ -1,0 +1,65 @@
+// Ratios of systems over topologies and sizes, with values that are known in place of runs.
+#include <gtest/gtest.h>
+
+#include "sim-backend/experiments/wormhole/worm_loads.h"
+
+namespace smd::sim {
+namespace ratio_table_test {
+
+/// A carries 3 and 5 times what B does on the two topologies of 8 switches, twice on those of 16; C
+/// 2 and 3 times, whatever the topology.
+Result<double> carried(const WormRun& run, const MessageCount&) {
+  const bool large = run.fabric.find("switches=16,") != std::string::npos;
+  const bool second = run.fabric.ends_with("seed=2");
+  if (run.system == "B") return second ? 0.2 : 0.1;
+  if (run.system == "C") return (large ? 3 : 2) * (second ? 0.2 : 0.1);
+  return large ? (second ? 0.4 : 0.2) : (second ? 1.0 : 0.3);
+}
+
+RatioRuns runs() {
+  return {.rows = {{"A", "A", "B", {{8, 3.5, 3, 3.75}, {16, 2, 1, 3}}},
+                   {"C", "C", "B", {{8, 2, 1, 3}, {16, 3, 1, 4}}}},
+          .shapes = {{"falls", {"A", "C"}, true}, {"least", {"A", "C"}}},
+          .length = {},
+          .topologies = 2,
+          .sizes = {8, 16, 32},
+          .measure = carried};
+}
+
+TEST(RatioTable, MeansAreHeldAgainstThePublishedRange) {
+  Findings out;
+  const auto measured = measure_ratios(runs(), out);
+  ASSERT_TRUE(measured);
+  ASSERT_EQ(measured->size(), 4u);
+  EXPECT_EQ((*measured)[0].id, "A");
+  EXPECT_EQ((*measured)[0].text,
+            "0.25 outside where farthest; ours (published): 4.00 (3.50), 2.00 (2.00)");
+  EXPECT_NEAR((*measured)[0].values.most(), 0.25, 1e-9);
+  EXPECT_NEAR((*measured)[1].values.most(), 0, 1e-9);
+  EXPECT_EQ(out.rows.size(), 4u) << "32 switches are published for none";
+}
+
+TEST(RatioTable, ShapesAreOfTheMeans) {
+  Findings out;
+  const auto measured = measure_ratios(runs(), out);
+  ASSERT_TRUE(measured);
+  const Measured& falls = (*measured)[2];
+  EXPECT_EQ(falls.id, "falls");
+  EXPECT_NEAR(falls.values.least(), 2.0 / 4, 1e-9);
+  EXPECT_NEAR(falls.values.most(), 3.0 / 2, 1e-9);
+  const Measured& all = (*measured)[3];
+  EXPECT_NEAR(all.values.least(), 2, 1e-9);
+  EXPECT_NEAR(all.values.most(), 4, 1e-9);
+}
+
+TEST(RatioTable, AShapeIsOfTheSizesThatWereRun) {
+  RatioRuns few = runs();
+  few.sizes = {16};
+  Findings out;
+  const auto measured = measure_ratios(few, out);
+  ASSERT_TRUE(measured);
+  EXPECT_NEAR((*measured)[2].values.most(), 1, 1e-9);
+}
+
+}  // namespace ratio_table_test
+}  // namespace smd::sim
