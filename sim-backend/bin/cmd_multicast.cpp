@@ -20,7 +20,7 @@ constexpr double kMostSets = 3e6;
 
 struct MulticastLine {
   std::string fabric, algorithm, source, to, branches = "apart";
-  unsigned random = 0, size = 16, destinations = 2;
+  unsigned random = 0, size = 16, destinations = 2, channels = 0;
   std::uint64_t seed = 1;
   bool json = false, list = false, escape = false;
 };
@@ -175,8 +175,12 @@ int run_check(const MulticastLine& line) {
   const ForkModel branches = line.branches == "apart"  ? ForkModel::Apart
                              : line.branches == "next" ? ForkModel::Next
                                                        : ForkModel::Whole;
-  const RelationVerdict verdict =
-      check_multicast(chosen->net, *chosen->algorithm, line.destinations, branches, line.escape);
+  const RelationVerdict verdict = check_multicast(chosen->net,
+                                                  *chosen->algorithm,
+                                                  line.destinations,
+                                                  branches,
+                                                  line.escape,
+                                                  {.count = line.channels});
   const std::string circle = print_circle(chosen->net.fabric(), verdict.cycle);
   if (line.json) {
     const nlohmann::ordered_json out{{"relation", line.algorithm},
@@ -188,6 +192,8 @@ int run_check(const MulticastLine& line) {
     fmt::print("{}\n", out.dump(2));
   } else if (!verdict.acyclic) {
     fmt::print("a circle: {}\n", circle);
+    if (line.channels > 1)
+      fmt::print("where it passes a host's channels, it locks only if all of them are held\n");
   } else if (verdict.dead_ends > 0) {
     fmt::print("{} places without a way on\n", verdict.dead_ends);
   } else {
@@ -227,6 +233,11 @@ void add_multicast_commands(Command& program, int& exit_code) {
               "Of messages that fork, what a branch waits for: apart, next (behind the fork of the "
               "others) or whole (all of the others)")
       .one_of({"apart", "next", "whole"});
+  check
+      .option("--host-channels",
+              line->channels,
+              "Messages that a host takes in at a time; 0: one for each lane into its switch")
+      .range(0u, 1000u);
   check.flag("--escape", line->escape, "Adaptive ones: by their escapes alone");
   check.flag("--json", line->json, "One JSON object");
   check.flag("--list", line->list, "All algorithms");

@@ -38,10 +38,19 @@ void for_each_set(const LabelledNet& net,
   }
 }
 
+std::optional<RelationChannel> HostChannels::short_at(const LabelledNet& net,
+                                                      const MulticastAlgorithm& algorithm,
+                                                      Node at) const {
+  if (count == 0 || count >= net.around(at).size() * algorithm.lanes) return std::nullopt;
+  if (net.entry(at) == kNone<PortIdx>) return std::nullopt;  // no host
+  return RelationChannel{net.entry(at), Vl{0}};
+}
+
 MulticastRelation::MulticastRelation(const LabelledNet& net,
                                      const MulticastAlgorithm& algorithm,
-                                     unsigned most)
-    : net_(net), algorithm_(algorithm), most_(most) {}
+                                     unsigned most,
+                                     HostChannels channels)
+    : net_(net), algorithm_(algorithm), most_(most), channels_(channels) {}
 
 std::uint64_t MulticastRelation::number(const Rest& left) const {
   const auto [found, added] = numbers_.try_emplace(left, left_.size());
@@ -80,13 +89,22 @@ bool MulticastRelation::moves(const RelationPlace& place, std::vector<RelationSt
   return false;
 }
 
+std::optional<RelationChannel> MulticastRelation::consumes(const RelationPlace& place) const {
+  const Node at = net_.fabric().switch_at(place.in).value();
+  return std::get<0>(*left_[place.state]).front() == at ? channels_.short_at(net_, algorithm_, at)
+                                                        : std::nullopt;
+}
+
 namespace {
 
 /// Who waits for whom where messages fork, over all trees.
 class ForkSearch {
  public:
-  ForkSearch(const LabelledNet& net, const MulticastAlgorithm& algorithm, ForkModel branches)
-      : net_(net), algorithm_(algorithm), branches_(branches) {}
+  ForkSearch(const LabelledNet& net,
+             const MulticastAlgorithm& algorithm,
+             ForkModel branches,
+             HostChannels channels)
+      : net_(net), algorithm_(algorithm), branches_(branches), channels_(channels) {}
 
   void add(Node source, const MulticastMessage& message) {
     tree_.clear();
@@ -136,7 +154,11 @@ class ForkSearch {
   void grow(const MulticastPlace& place, const std::vector<Node>& to, std::uint32_t above) {
     std::map<std::uint32_t, std::pair<NetHop, std::vector<Node>>> onward;  // by channel
     for (const Node node : to) {
-      if (node == place.at) continue;
+      if (node == place.at) {
+        if (const auto host = channels_.short_at(net_, algorithm_, node))
+          tree_.push_back({host->out.value() * kLanes + host->vl.value(), above});
+        continue;
+      }
       MulticastPlace here = place;
       here.to = node;
       std::vector<MulticastStep> ways;
@@ -184,6 +206,7 @@ class ForkSearch {
   const LabelledNet& net_;
   const MulticastAlgorithm& algorithm_;
   ForkModel branches_;
+  HostChannels channels_;
   std::vector<Branch> tree_;
   std::map<std::uint32_t, std::set<std::uint32_t>> next_;
   std::uint64_t trees_ = 0;
@@ -197,13 +220,14 @@ RelationVerdict check_multicast(const LabelledNet& net,
                                 const MulticastAlgorithm& algorithm,
                                 unsigned most,
                                 ForkModel branches,
-                                bool escape) {
+                                bool escape,
+                                HostChannels channels) {
   if (!algorithm.forks) {
     return check_relation(net.fabric(),
-                          MulticastRelation(net, algorithm, most),
+                          MulticastRelation(net, algorithm, most, channels),
                           escape ? RelationMode::Escape : RelationMode::All);
   }
-  ForkSearch search(net, algorithm, branches);
+  ForkSearch search(net, algorithm, branches, channels);
   for_each_set(net, most, [&](Node source, std::span<const Node> destinations) {
     for (const MulticastMessage& message : algorithm.divide(net, source, destinations))
       search.add(source, message);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,13 +22,27 @@ enum class ForkModel : std::uint8_t {
   Whole,  // every channel further down the others: no copy moves on alone
 };
 
+/// What a switch's host takes in by.
+struct HostChannels {
+  unsigned count = 0;  // 0: one for each lane into the switch, whatever those are
+
+  /// The channel at `at` that is waited for; nothing where there is one for each lane into it.
+  [[nodiscard]] std::optional<RelationChannel> short_at(const LabelledNet& net,
+                                                        const MulticastAlgorithm& algorithm,
+                                                        Node at) const;
+};
+
 /// An algorithm without forks, for check_relation(). The net and the algorithm outlive it.
 class MulticastRelation final : public RoutingRelation {
  public:
-  MulticastRelation(const LabelledNet& net, const MulticastAlgorithm& algorithm, unsigned most);
+  MulticastRelation(const LabelledNet& net,
+                    const MulticastAlgorithm& algorithm,
+                    unsigned most,
+                    HostChannels channels);
 
   void starts(const std::function<void(const RelationPlace&)>& begin) const override;
   bool moves(const RelationPlace& place, std::vector<RelationStep>& out) const override;
+  [[nodiscard]] std::optional<RelationChannel> consumes(const RelationPlace& place) const override;
 
  private:
   /// What is left to visit, the part, the neighbour to leave the source by.
@@ -38,6 +53,7 @@ class MulticastRelation final : public RoutingRelation {
   const LabelledNet& net_;
   const MulticastAlgorithm& algorithm_;
   unsigned most_;
+  HostChannels channels_;
   mutable std::map<Rest, std::uint64_t> numbers_;
   mutable std::vector<const Rest*> left_;
 };
@@ -56,6 +72,7 @@ void for_each_set(const LabelledNet& net,
                                               const MulticastAlgorithm& algorithm,
                                               unsigned most,
                                               ForkModel branches,
-                                              bool escape);
+                                              bool escape,
+                                              HostChannels channels = {});
 
 }  // namespace smd::sim

@@ -26,18 +26,22 @@ Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, con
   setup.multicast = std::move(*routing);
   setup.leaves = setup.multicast->leaves();
   const LabelledNet& net = setup.multicast->net();
-  // A branch that goes on by itself does so by a buffer: it waits for the others as well. The
-  // verdict knows nothing of channels to hosts; with one for each lane into a switch nobody waits.
-  // Escapes are a proof where no lane has the head of a message behind the tail of another.
+  // A branch that goes on by itself does so by a buffer: it waits for the others as well. Several
+  // channels to a host count as one, whose circles are no deadlocks yet. Escapes are a proof where
+  // no lane has the head of a message behind the tail of another.
   if (count_sets(net, 2) <= kMostSets) {
-    const bool safe =
-        check_multicast(net, algorithm, 2, ForkModel::Whole, algorithm.adaptive).is_safe();
-    std::size_t most = 0;
-    for (Node node = 0; node < net.nodes(); ++node) most = std::max(most, net.around(node).size());
-    const bool enough = what.channels >= most * algorithm.lanes;
+    const auto is_safe = [&](HostChannels channels) {
+      return check_multicast(net, algorithm, 2, ForkModel::Whole, algorithm.adaptive, channels)
+          .is_safe();
+    };
     const bool atomic = what.options.allocation == WormAllocation::Atomic;
-    const bool decides = !algorithm.adaptive || atomic;
-    if (!safe || (enough && decides)) setup.can_deadlock = !safe;
+    if (!is_safe({})) {
+      setup.can_deadlock = true;
+    } else if (!is_safe({.count = what.channels})) {
+      if (what.channels == 1) setup.can_deadlock = true;
+    } else if (!algorithm.adaptive || atomic) {
+      setup.can_deadlock = false;
+    }
   }
   WormScenario out;
   out.setup_ = std::make_shared<const WormSetup>(std::move(setup));

@@ -35,6 +35,8 @@ class RelationSearch {
       const bool delivered = relation_.moves(RelationPlace(places_[at]), moves);
       SMD_CHECK(!delivered || moves.empty(), "a delivered packet goes no further");
       delivered_.push_back(delivered);
+      const std::optional<RelationChannel> host = relation_.consumes(RelationPlace(places_[at]));
+      consumed_.push_back(host ? channel(host->out, host->vl) : kNoChannelHeld);
       first_.push_back(static_cast<std::uint32_t>(ways_.size()));
       for (const RelationStep& move : moves) {
         const PortIdx peer = fabric_.peer[move.out];
@@ -51,8 +53,10 @@ class RelationSearch {
   void wait_for_all() {
     for (std::uint32_t at = 0; at < places_.size(); ++at) {
       dead_ends_ += !delivered_[at] && first_[at] == first_[at + 1];
+      if (consumed_[at] != kNoChannelHeld) add_edge(held(at), consumed_[at]);
       for (std::uint32_t w = first_[at]; w < first_[at + 1]; ++w) {
         add_edge(held(at), ways_[w].channel);
+        add_edge(consumed_[at], ways_[w].channel);
       }
     }
   }
@@ -70,14 +74,22 @@ class RelationSearch {
       const auto end = ways_.begin() + first_[at + 1];
       dead_ends_ += !delivered_[at] &&
                     std::none_of(begin, end, [](const ChannelStep& w) { return w.escape; });
-      if (held(at) == kNoChannelHeld || !escapes.contains(held(at))) continue;
+      const std::uint32_t escape = escapes.contains(held(at)) ? held(at) : kNoChannelHeld;
+      const std::uint32_t consumed = consumed_[at];  // there is no other, as with escapes
+      if (escape == kNoChannelHeld && consumed == kNoChannelHeld) continue;
+      if (consumed != kNoChannelHeld) add_edge(escape, consumed);
       line.assign(1, at);
       seen[at] = at;
+      const auto wait = [&](std::uint32_t for_channel) {
+        add_edge(escape, for_channel);
+        add_edge(consumed, for_channel);
+      };
       for (std::size_t i = 0; i < line.size(); ++i) {
+        if (i > 0 && consumed_[line[i]] != kNoChannelHeld) wait(consumed_[line[i]]);
         for (std::uint32_t w = first_[line[i]]; w < first_[line[i] + 1]; ++w) {
           const ChannelStep& way = ways_[w];
           if (way.escape) {
-            add_edge(held(at), way.channel);
+            wait(way.channel);
           } else if (seen[way.place] != at) {
             seen[way.place] = at;
             line.push_back(way.place);
@@ -172,7 +184,8 @@ class RelationSearch {
   std::vector<RelationPlace> places_;
   std::unordered_map<RelationPlace, std::uint32_t, PlaceHash> numbers_;
   std::vector<char> delivered_;
-  std::vector<std::uint32_t> first_;  // by place: of its ways
+  std::vector<std::uint32_t> consumed_;  // by place
+  std::vector<std::uint32_t> first_;     // by place: of its ways
   std::vector<ChannelStep> ways_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;
   std::unordered_set<std::uint64_t> known_edges_;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct RelationStep {
   bool escape = true;
 };
 
+struct RelationChannel {
+  PortIdx out;
+  Vl vl;
+
+  friend bool operator==(const RelationChannel&, const RelationChannel&) = default;
+};
+
 class RoutingRelation {
  public:
   virtual ~RoutingRelation() = default;
@@ -39,18 +47,19 @@ class RoutingRelation {
 
   /// Appends its ways. Ensures: none, and true, where the packet is delivered.
   virtual bool moves(const RelationPlace& place, std::vector<RelationStep>& out) const = 0;
+
+  /// The channel to a host that it needs there (a consumption channel), and keeps until all of it
+  /// is in, also while it goes on. Nothing: it is none, or there is always a free one. Several of
+  /// one host that are fewer than the packets that may want them count as one: no circle is a proof
+  /// then, and a circle is no deadlock yet.
+  [[nodiscard]] virtual std::optional<RelationChannel> consumes(const RelationPlace&) const {
+    return std::nullopt;
+  }
 };
 
 enum class RelationMode : std::uint8_t {
   All,    // no choice whatever closes a circle
   Escape  // Duato (1993): escape channels are always to be had, and close none among themselves
-};
-
-struct RelationChannel {
-  PortIdx out;
-  Vl vl;
-
-  friend bool operator==(const RelationChannel&, const RelationChannel&) = default;
 };
 
 struct RelationVerdict {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 namespace smd::sim {
 namespace {
@@ -26,8 +27,10 @@ RelationVerdict judge(const LabelledNet& net,
                       const std::string& name,
                       unsigned most,
                       ForkModel branches = ForkModel::Apart,
-                      bool escape = false) {
-  return check_multicast(net, *find_multicast_algorithm(name), most, branches, escape);
+                      bool escape = false,
+                      unsigned host_channels = 0) {
+  return check_multicast(
+      net, *find_multicast_algorithm(name), most, branches, escape, {.count = host_channels});
 }
 
 TEST(MulticastVerdict, SetsAreCountedAsTheyAreVisited) {
@@ -91,6 +94,49 @@ TEST(MulticastVerdict, ForksInLockStep) {
     EXPECT_FALSE(judge(net, "up-down-tree", 2, ForkModel::Next).acyclic);
     const RelationVerdict quadrants = judge(net, "double-channel", 3, ForkModel::Next);
     EXPECT_TRUE(quadrants.acyclic) << print_circle(net.fabric(), quadrants.cycle);
+  }
+}
+
+// On a line of four, a list from the first holds the channel to the second one's host and waits for
+// the one to the third's; one from the fourth holds that and waits for the other.
+TEST(MulticastVerdict, ListsThatMeetWaitForEachOthersHostChannels) {
+  const LabelledNet line = LabelledNet::build(*load_fabric("torus:dims=4.1,mesh=1")).value();
+  const RelationVerdict verdict = judge(line, "dual-path", 2, ForkModel::Apart, false, 1);
+  std::set<std::string> circle;
+  for (const RelationChannel& channel : verdict.cycle) {
+    const PortIdx peer = line.fabric().peer[channel.out];
+    const NodeIdx from = line.fabric().node_of[channel.out], to = line.fabric().node_of[peer];
+    circle.insert(line.fabric().description[from] + " " + line.fabric().description[to]);
+  }
+  EXPECT_THAT(
+      circle,
+      testing::ElementsAre("sw-1-0 host-1", "sw-1-0 sw-2-0", "sw-2-0 host-2", "sw-2-0 sw-1-0"));
+  EXPECT_TRUE(judge(line, "dual-path", 2, ForkModel::Apart, false, 2).is_safe());
+}
+
+TEST(MulticastVerdict, AChannelToTheHostForEachLaneIntoASwitchIsEnough) {
+  for (const LabelledNet& net : meshes()) {
+    for (const char* name : {"dual-path", "multi-path", "pm", "label-path"}) {
+      for (const unsigned channels : {1, 2, 3})
+        EXPECT_FALSE(judge(net, name, 2, ForkModel::Apart, false, channels).acyclic) << name;
+      EXPECT_TRUE(judge(net, name, 2, ForkModel::Apart, false, 4).is_safe()) << name;
+    }
+    for (const unsigned channels : {1, 7}) {
+      EXPECT_FALSE(judge(net, "dual-path-adaptive", 2, ForkModel::Apart, true, channels).acyclic);
+      EXPECT_FALSE(judge(net, "double-channel", 2, ForkModel::Next, false, channels).acyclic);
+    }
+    EXPECT_TRUE(judge(net, "dual-path-adaptive", 2, ForkModel::Apart, true, 8).is_safe());
+    EXPECT_TRUE(judge(net, "double-channel", 2, ForkModel::Next, false, 8).acyclic);
+  }
+}
+
+// Whoever is at his end waits for nothing more.
+TEST(MulticastVerdict, OneChannelToTheHostIsEnoughForOneDestination) {
+  for (const LabelledNet& net : meshes()) {
+    EXPECT_TRUE(judge(net, "separate", 2, ForkModel::Apart, false, 1).is_safe());
+    EXPECT_TRUE(judge(net, "xy-adaptive", 2, ForkModel::Apart, true, 1).is_safe());
+    for (const char* name : {"tree-xy", "up-down-tree"})
+      EXPECT_TRUE(judge(net, name, 2, ForkModel::Apart, false, 1).acyclic) << name;
   }
 }
 
