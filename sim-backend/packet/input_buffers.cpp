@@ -113,6 +113,20 @@ void forward(PartState& net, PortAt port, PacketAt at) {
   append_input(net, at);
 }
 
+/// Behind those that are as old or older. Requires: somebody asks.
+void ask_by_age(PartState& net, OutputVl& to, PortVl at) {
+  const auto injected = [&net](PortVl in) { return net.origins[net.ins[in].head].injected; };
+  PortVl before = kNowhere;
+  for (PortVl other = to.asks_head; other != kNowhere && injected(other) <= injected(at);
+       other = net.ins[other].next_ask) {
+    before = other;
+  }
+  PortVl& link = before == kNowhere ? to.asks_head : net.ins[before].next_ask;
+  net.ins[at].next_ask = link;
+  link = at;
+  if (net.ins[at].next_ask == kNowhere) to.asks_tail = at;
+}
+
 }  // namespace
 
 Picos earliest_start(const PartState& net, const DataPacket& packet) {
@@ -220,11 +234,13 @@ void serve_head(PartState& net, PortVl at) {
     port_vl.wants = packet.out;
     port_vl.next_ask = kNowhere;
     if (to.asks_head == kNowhere) {
-      to.asks_head = at;
-    } else {
+      to.asks_head = to.asks_tail = at;
+    } else if (!net.options.switches.oldest_first) {
       net.ins[to.asks_tail].next_ask = at;
+      to.asks_tail = at;
+    } else {
+      ask_by_age(net, to, at);
     }
-    to.asks_tail = at;
     const auto bit = static_cast<std::uint16_t>(1u << net.vl_of(packet.out));
     if (net.options.switches.output_buffers) {
       out.asking |= bit;

@@ -324,6 +324,8 @@ Keys switch_keys() {
           .means("packets cross into a buffer of the output; else onto the link"),
       switches("multiplexed", &SwitchModel::multiplexed, flag())
           .means("the VLs of an input share one way into the crossbar"),
+      switches("oldest_first", &SwitchModel::oldest_first, flag())
+          .means("who is in the network for longest crosses first; else who asked first"),
       switches(
           "copies",
           &SwitchModel::copies,

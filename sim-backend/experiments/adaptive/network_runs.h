@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "sim-backend/scenario/run.h"
 
 namespace smd::sim {
+
+struct RunSize {
+  unsigned warm_up = 3000;  // cycles
+  unsigned measured = 3000;
+  std::size_t seeds = 1;
+};
 
 /// One line of a plot: a network, a rule, a pattern.
 struct Curve {
@@ -21,12 +28,7 @@ struct Curve {
   std::uint32_t group = 0;          // of adv+1
   std::vector<double> loads{1.0};
   std::function<void(PacketOptions&)> change = [](PacketOptions&) {};
-};
-
-struct RunSize {
-  unsigned warm_up = 3000;  // cycles
-  unsigned measured = 3000;
-  std::size_t seeds = 1;
+  std::optional<RunSize> length;  // in place of that of the others
 };
 
 struct CurvePoint {
@@ -43,7 +45,7 @@ struct MeasuredCurve {
   [[nodiscard]] double peak() const;
 };
 
-/// A run whose counts do not add up, that loses packets or ends in a deadlock is an error.
+/// As long as `length` says, seeds too, but for curves that have one of their own. A run whose counts do not add up, that loses packets or ends in a deadlock is an error.
 [[nodiscard]] Result<std::vector<MeasuredCurve>> run_curves(std::span<const Curve> curves,
                                                             const RunSize& length,
                                                             unsigned jobs);

@@ -108,9 +108,9 @@ TEST(MulticastVerdict, ListsThatMeetWaitForEachOthersHostChannels) {
     const NodeIdx from = line.fabric().node_of[channel.out], to = line.fabric().node_of[peer];
     circle.insert(line.fabric().description[from] + " " + line.fabric().description[to]);
   }
-  EXPECT_THAT(
-      circle,
-      testing::ElementsAre("sw-1-0 host-1", "sw-1-0 sw-2-0", "sw-2-0 host-2", "sw-2-0 sw-1-0"));
+  EXPECT_THAT(circle,
+              testing::ElementsAre(
+                  "sw-1-0 host-00001", "sw-1-0 sw-2-0", "sw-2-0 host-00002", "sw-2-0 sw-1-0"));
   EXPECT_TRUE(judge(line, "dual-path", 2, ForkModel::Apart, false, 2).is_safe());
 }
 

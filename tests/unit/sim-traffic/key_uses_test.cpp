@@ -182,6 +182,7 @@ TEST(KeyUses, EveryKeyIsOneOfThemOrActsAlways) {
                              "fabric.lifetimes",
                              "switch.output_buffers",
                              "switch.multiplexed",
+                             "switch.oldest_first",
                              "switch.speed_up_percent",
                              "switch.input_buffer",
                              "switch.routing_ns",
