@@ -62,7 +62,7 @@ Result<std::vector<MeasuredCurve>> run_curves(std::span<const Curve> curves,
   std::vector<CurveRun> all;
   std::vector<PreparedScenario> prepared;
   for (std::size_t c = 0; c < curves.size(); ++c) {
-    auto one = prepare_curve(curves[c], length);
+    auto one = prepare_curve(curves[c], curves[c].length.value_or(length));
     if (!one) return tl::unexpected<Error>(one.error());
     prepared.push_back(std::move(*one));
     for (const double load : curves[c].loads) {

@@ -28,7 +28,7 @@ struct Curve {
   std::uint32_t group = 0;          // of adv+1
   std::vector<double> loads{1.0};
   std::function<void(PacketOptions&)> change = [](PacketOptions&) {};
-  std::optional<RunSize> length;  // in place of that of the others
+  std::optional<RunSize> length;  // in place of that of the others; with as many seeds
 };
 
 struct CurvePoint {
@@ -45,7 +45,8 @@ struct MeasuredCurve {
   [[nodiscard]] double peak() const;
 };
 
-/// As long as `length` says, seeds too, but for curves that have one of their own. A run whose counts do not add up, that loses packets or ends in a deadlock is an error.
+/// As long as `length` says, but for curves with a length of their own. A run whose counts do not
+/// add up, that loses packets or ends in a deadlock is an error.
 [[nodiscard]] Result<std::vector<MeasuredCurve>> run_curves(std::span<const Curve> curves,
                                                             const RunSize& length,
                                                             unsigned jobs);

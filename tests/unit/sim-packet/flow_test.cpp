@@ -166,6 +166,27 @@ TEST(PacketFlow, CrossbarsWithOneWayInSendOneVlAtATime) {
   }
 }
 
+TEST(PacketFlow, TheOldestPacketCrossesFirstWhereTheSwitchLooksAtAges) {
+  // Packets of 16,488 ns for H3: H2's first, H4's, and then, while the first one leaves, H2's
+  // second and one from H1. H1's goes onto its cable 48 ns before H2's second does, but has a
+  // switch more before it and asks later.
+  for (const bool oldest_first : {false, true}) {
+    PacketOptions options = PacketOptions::thesis();
+    options.switches.oldest_first = oldest_first;
+    PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2 H4-S2"), options);
+    Script script({{.at = 0, .source = 1, .what = rig.to(2, 4096)},
+                   {.at = kMicro, .source = 3, .what = rig.to(2, 4096)},
+                   {.at = 2 * kMicro, .source = 1, .what = rig.to(2, 4096)},
+                   {.at = 16440 * kNano, .source = 0, .what = rig.to(2, 4096)}});
+    rig.run(script);
+    std::vector<HostNum> order;
+    for (const Delivery& arrival : script.arrivals) order.push_back(arrival.source);
+    EXPECT_EQ(
+        order,
+        oldest_first ? (std::vector<HostNum>{1, 3, 0, 1}) : (std::vector<HostNum>{1, 3, 1, 0}));
+  }
+}
+
 TEST(PacketFlow, ASourceWithAQueuePerDestinationPassesASlowOne) {
   // H2 hangs on 1x, H3 on 4x as H1 does. With the pace of H2 kept, a packet to H2 follows the one
   // before it after four packet times.
