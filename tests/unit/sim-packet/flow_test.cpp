@@ -173,6 +173,7 @@ TEST(PacketFlow, TheOldestPacketCrossesFirstWhereTheSwitchLooksAtAges) {
   for (const bool oldest_first : {false, true}) {
     PacketOptions options = PacketOptions::thesis();
     options.switches.oldest_first = oldest_first;
+    options.switches.input_buffer_bytes = 16384;
     PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2 H4-S2"), options);
     Script script({{.at = 0, .source = 1, .what = rig.to(2, 4096)},
                    {.at = kMicro, .source = 3, .what = rig.to(2, 4096)},
