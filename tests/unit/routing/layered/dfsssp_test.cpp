@@ -150,6 +150,9 @@ TEST(Dfsssp, PathsToTheMiddleOfAFatTreeCostNoLane) {
 // LID send over the other one.
 TEST(Dfsssp, SwitchesThatNobodyPassesMakeWay) {
   const Fabric whole = generated_fabric("pgft:levels=3,down=2.3.3,up=1.2.3,parallel=1.2.1");
+  const LidMap all = lids_in_order(whole);
+  EXPECT_EQ(measure_load(whole, all, dfsssp(whole, all).lft).max, 12u)
+      << "no routes have less; 16 where such switches stay";
   const Fabric f =
       without_nodes(without_cables(whole, {port(whole, "sw-1-0:9")}), {node(whole, "sw-2-0")});
   const LidMap lids = lids_in_order(f);
