@@ -89,12 +89,16 @@ void ways_tree(const LabelledNet& net, const MulticastPlace& place, Steps& out) 
   out.push_back({.hop = *std::ranges::find(net.around(place.at), below, &NetHop::to)});
 }
 
+/// Labels may be left on the way only on a mesh of two dimensions: elsewhere a list would come back
+/// to a channel of the escapes that it holds.
 void ways_labels_adaptive(const LabelledNet& net, const MulticastPlace& place, Steps& out) {
   out.push_back({.hop = by_labels(net, place.at, place.to), .lane = 0});
   const bool up = net.label(place.to) > net.label(place.at);
   for (const NetHop& hop : net.around(place.at)) {
-    const bool past =
-        up ? net.label(hop.to) > net.label(place.to) : net.label(hop.to) < net.label(place.to);
+    const std::uint32_t label = net.label(hop.to);
+    const bool past = up ? label > net.label(place.to) : label < net.label(place.to);
+    const bool back = up ? label < net.label(place.at) : label > net.label(place.at);
+    if (back && !net.is_mesh()) continue;
     if (!past && net.distance(hop.to, place.to) < net.distance(place.at, place.to))
       out.push_back({.hop = hop, .lane = 1, .escape = false});
   }
@@ -382,7 +386,8 @@ const std::vector<MulticastAlgorithm>& multicast_algorithms() {
        high_and_low,
        ways_labels_2},
       {"dual-path-adaptive",
-       "up and down the labels, and any shortest way that passes none",
+       "up and down the labels, and any shortest way that passes none; off meshes none that goes "
+       "back",
        2,
        false,
        true,

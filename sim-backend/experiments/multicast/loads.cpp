@@ -269,7 +269,8 @@ Result<Findings> run_mixed(const ExperimentOptions& options) {
 }
 
 Result<Findings> run_others(const ExperimentOptions& options) {
-  const LoadPlan plan(options);
+  LoadPlan plan(options);
+  plan.seeds = 1;
 
   struct Network {
     std::string name, fabric;

@@ -78,6 +78,21 @@ TEST(MulticastVerdict, AdaptiveOnesNeedTheirEscapes) {
   }
 }
 
+// On other networks shortest ways that go back along the labels would come to the escapes again.
+TEST(MulticastVerdict, AdaptiveDualPathIsFreeOfCirclesOnAnyNetwork) {
+  for (const char* fabric : {"torus:dims=3.3.3,hosts=1",
+                             "torus:dims=3.3.3,hosts=1,mesh=1",
+                             "torus:dims=5.5,hosts=1",
+                             "torus:dims=2.2.2.2,hosts=1,mesh=1",
+                             "irregular:switches=16,ports=8,links=4,hosts=1"}) {
+    const LabelledNet net = LabelledNet::build(*load_fabric(fabric)).value();
+    for (const bool escape : {false, true}) {
+      const RelationVerdict verdict = judge(net, "dual-path-adaptive", 2, ForkModel::Apart, escape);
+      EXPECT_TRUE(verdict.is_safe()) << fabric << ": " << print_circle(net.fabric(), verdict.cycle);
+    }
+  }
+}
+
 TEST(MulticastVerdict, ForksThatGoOnByThemselvesCloseNoCircle) {
   for (const LabelledNet& net : meshes()) {
     for (const char* name : {"tree-xy", "double-channel", "single-channel", "up-down-tree"})
