@@ -114,9 +114,9 @@ class ForkSearch {
       const std::uint32_t above = tree_[b].above;
       if (above != kNobody) next_[tree_[above].channel].insert(tree_[b].channel);
       if (branches_ == ForkModel::Apart) continue;
-      // ForkModel that begin at one switch are taken together.
       for (std::uint32_t c = 0; c < tree_.size(); ++c) {
         if (c == b || tree_[c].above != above) continue;
+        note_both(b, c);
         for (const std::uint32_t d : below(c, branches_ == ForkModel::Whole)) {
           next_[tree_[b].channel].insert(tree_[d].channel);
           if (branches_ != ForkModel::Whole) continue;
@@ -174,7 +174,17 @@ class ForkSearch {
     }
   }
 
-  /// ForkModel that go on from this one, or all of them further down.
+  /// A message gets the branches of a fork one by one. Two that came in by different channels, or
+  /// by two of their host's, can have one each, so that each waits for the other's.
+  void note_both(std::uint32_t b, std::uint32_t c) {
+    const std::uint32_t above = tree_[b].above;
+    const std::uint32_t by = above == kNobody ? kNobody : tree_[above].channel;
+    const auto [found, added] = came_by_.try_emplace({tree_[b].channel, tree_[c].channel}, by);
+    if (found->second != by || (by == kNobody && channels_.count > 1))
+      next_[tree_[b].channel].insert(tree_[c].channel);
+  }
+
+  /// Branches that go on from this one, or all of them further down.
   [[nodiscard]] std::vector<std::uint32_t> below(std::uint32_t branch, bool all) const {
     std::vector<std::uint32_t> out;
     std::set<std::uint32_t> from{branch};
@@ -209,6 +219,7 @@ class ForkSearch {
   HostChannels channels_;
   std::vector<Branch> tree_;
   std::map<std::uint32_t, std::set<std::uint32_t>> next_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> came_by_;  // see note_both()
   std::uint64_t trees_ = 0;
   std::vector<std::uint32_t> path_, cycle_;
   std::set<std::uint32_t> done_;

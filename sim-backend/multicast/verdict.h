@@ -22,9 +22,9 @@ enum class ForkModel : std::uint8_t {
   Whole,  // every channel further down the others: no copy moves on alone
 };
 
-/// What a switch's host takes in by.
+/// By how many channels a switch's host sends and takes in.
 struct HostChannels {
-  unsigned count = 0;  // 0: one for each lane into the switch, whatever those are
+  unsigned count = 0;  // 0: sends by one, takes in by one for each lane into the switch
 
   /// The channel at `at` that is waited for; nothing where there is one for each lane into it.
   [[nodiscard]] std::optional<RelationChannel> short_at(const LabelledNet& net,

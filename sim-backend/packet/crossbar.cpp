@@ -103,7 +103,7 @@ void try_cross(PartState& net, PortAt port) {
   if (here.cross_running) return;
   if (here.copies_wait > 0) cross_together(net, net.wires[port].node);
   if (here.cross_running || here.asking == 0) return;
-  // VLs by turns; within one, inputs in the order in which they asked.
+  // VLs by turns; within one, inputs in the order in which they asked, or by age.
   for (unsigned step = 0; step < net.vls; ++step) {
     const unsigned vl = (here.next_vl + step) % net.vls;
     if ((here.asking >> vl & 1) == 0) continue;

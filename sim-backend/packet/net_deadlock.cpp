@@ -1,6 +1,7 @@
 // Circles of full buffers. Every buffer is a FIFO, so its first packet waits for one thing: room in
 // the output buffer, or credit for the input buffer at the far end; for itself, or for whom stands
-// in line before it: nothing overtakes there. A circle of such waits stays closed whatever else
+// in line before it: nothing overtakes there but an older packet (`oldest_first`), which takes room
+// or credit away. A circle of such waits stays closed whatever else
 // happens.
 //
 // One thing opens a line: where the VLs of an input port share its way into the crossbar, the line

@@ -31,7 +31,7 @@ struct SwitchModel {
   /// The VLs of an input port share one way into the crossbar. Else each has its own.
   bool multiplexed = false;
   /// Of the packets of a VL that ask for one output, the one that is in the network for longest
-  /// crosses first (age-based arbitration); copies of multicast packets aside. Else they cross in
+  /// crosses first (age-based arbitration); copies that leave together aside. Else they cross in
   /// the order in which they asked.
   bool oldest_first = false;
   /// Packets may leave by the port that they came in by. Switches of a subnet discard them.

@@ -26,9 +26,10 @@ Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, con
   setup.multicast = std::move(*routing);
   setup.leaves = setup.multicast->leaves();
   const LabelledNet& net = setup.multicast->net();
-  // A branch that goes on by itself does so by a buffer: it waits for the others as well. Several
-  // channels to a host count as one, whose circles are no deadlocks yet. Escapes are a proof where
-  // no lane has the head of a message behind the tail of another.
+  // A branch that goes on by itself does so by a buffer: it waits for the others as well. Circles
+  // by one of several channels of a host are no deadlocks yet, nor those of the escapes or of what
+  // lies further down a fork. Escapes are a proof where no lane has the head of a message behind
+  // the tail of another.
   if (count_sets(net, 2) <= kMostSets) {
     const auto is_safe = [&](HostChannels channels) {
       return check_multicast(net, algorithm, 2, ForkModel::Whole, algorithm.adaptive, channels)
@@ -38,7 +39,7 @@ Result<WormScenario> WormScenario::prepare_multicast(const FabricSpec& spec, con
     if (!is_safe({})) {
       setup.can_deadlock = true;
     } else if (!is_safe({.count = what.channels})) {
-      if (what.channels == 1) setup.can_deadlock = true;
+      if (what.channels == 1 && !algorithm.adaptive && !algorithm.forks) setup.can_deadlock = true;
     } else if (!algorithm.adaptive || atomic) {
       setup.can_deadlock = false;
     }

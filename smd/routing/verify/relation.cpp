@@ -57,6 +57,7 @@ class RelationSearch {
       for (std::uint32_t w = first_[at]; w < first_[at + 1]; ++w) {
         add_edge(held(at), ways_[w].channel);
         add_edge(consumed_[at], ways_[w].channel);
+        note_both(at, ways_[w].channel);
       }
     }
   }
@@ -80,6 +81,9 @@ class RelationSearch {
       if (consumed != kNoChannelHeld) add_edge(escape, consumed);
       line.assign(1, at);
       seen[at] = at;
+      for (auto way = begin; way != end; ++way) {
+        if (way->escape) note_both(at, way->channel);
+      }
       const auto wait = [&](std::uint32_t for_channel) {
         add_edge(escape, for_channel);
         add_edge(consumed, for_channel);
@@ -145,6 +149,15 @@ class RelationSearch {
     }
   }
 
+  /// Who needs a channel to the host and one to go on gets them one by one. Two who came in by
+  /// different channels can have one each, so that each waits for the other's.
+  void note_both(std::uint32_t at, std::uint32_t way) {
+    if (consumed_[at] == kNoChannelHeld) return;
+    const std::uint64_t pair = std::uint64_t{consumed_[at]} << 32 | way;
+    const auto [found, added] = came_by_.try_emplace(pair, held(at));
+    if (!added && found->second != held(at)) add_edge(way, consumed_[at]);
+  }
+
   /// Depth first, lowest channels first. Empty: there is none.
   [[nodiscard]] std::vector<std::uint32_t> find_cycle() {
     std::ranges::sort(edges_);
@@ -189,6 +202,7 @@ class RelationSearch {
   std::vector<ChannelStep> ways_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;
   std::unordered_set<std::uint64_t> known_edges_;
+  std::unordered_map<std::uint64_t, std::uint32_t> came_by_;  // see note_both()
   std::uint64_t dead_ends_ = 0;
   unsigned vls_ = 0;
 };

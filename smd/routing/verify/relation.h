@@ -48,10 +48,10 @@ class RoutingRelation {
   /// Appends its ways. Ensures: none, and true, where the packet is delivered.
   virtual bool moves(const RelationPlace& place, std::vector<RelationStep>& out) const = 0;
 
-  /// The channel to a host that it needs there (a consumption channel), and keeps until all of it
-  /// is in, also while it goes on. Nothing: it is none, or there is always a free one. Several of
-  /// one host that are fewer than the packets that may want them count as one: no circle is a proof
-  /// then, and a circle is no deadlock yet.
+  /// The channel to a host that it needs there (a consumption channel), beside its way on and by
+  /// itself, and keeps until all of it is in. Nothing: it needs none, or there is always a free
+  /// one. Several of one host that are fewer than the packets that may want them count as one: a
+  /// circle is no deadlock yet then.
   [[nodiscard]] virtual std::optional<RelationChannel> consumes(const RelationPlace&) const {
     return std::nullopt;
   }

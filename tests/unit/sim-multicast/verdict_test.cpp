@@ -1,6 +1,7 @@
 // Which algorithms are free of circles: all sources and all small sets of destinations.
 #include "sim-backend/multicast/verdict.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +130,46 @@ TEST(MulticastVerdict, ListsThatMeetWaitForEachOthersHostChannels) {
   EXPECT_TRUE(judge(line, "dual-path", 2, ForkModel::Apart, false, 2).is_safe());
 }
 
+/// Switches with a host each, by cables between them.
+LabelledNet net_of(std::uint32_t switches,
+                   const std::vector<std::pair<unsigned, unsigned>>& cables) {
+  FabricSpec spec;
+  std::vector<unsigned> used(switches, 0);
+  const auto next_port = [&](std::uint32_t sw) {
+    return PortNum{static_cast<std::uint8_t>(++used[sw])};
+  };
+  for (std::uint32_t sw = 0; sw < switches; ++sw)
+    add_node(spec, NodeType::Switch, fmt::format("sw-{}", sw), Guid{0x100 + sw}, 8);
+  for (std::uint32_t sw = 0; sw < switches; ++sw) {
+    const std::uint32_t host =
+        add_node(spec, NodeType::Ca, fmt::format("host-{}", sw), Guid{0x200 + sw}, 1);
+    connect(spec, sw, next_port(sw), host, PortNum{1}, LinkWidth::X4, LinkSpeed::Edr);
+  }
+  for (const auto& [a, b] : cables)
+    connect(spec, a, next_port(a), b, next_port(b), LinkWidth::X4, LinkSpeed::Edr);
+  return LabelledNet::build(spec).value();
+}
+
+// Two triangles that meet at a switch with two channels to its host. Lists that come from both
+// sides and go on to the other are four: two may have the host's channels and two those on.
+TEST(MulticastVerdict, ListsThatPassAHostWaitForItAndForTheWayOn) {
+  const LabelledNet net = net_of(5, {{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}, {2, 4}});
+  EXPECT_FALSE(judge(net, "dual-path", 2, ForkModel::Apart, false, 2).acyclic);
+  EXPECT_TRUE(judge(net, "dual-path", 2, ForkModel::Apart, false, 4).is_safe());
+}
+
+// Two that fork at the middle of a star to the same two leaves have one of them each.
+TEST(MulticastVerdict, BranchesOfOneForkAreGrantedOneByOne) {
+  const LabelledNet net = net_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
+  EXPECT_FALSE(judge(net, "up-down-tree", 2, ForkModel::Next).acyclic);
+  EXPECT_FALSE(judge(net, "up-down-tree", 2, ForkModel::Whole).acyclic);
+  EXPECT_TRUE(judge(net, "up-down-tree", 2, ForkModel::Apart).acyclic);
+  // With three leaves two messages never have the same two, but for the middle's host.
+  const LabelledNet three = net_of(4, {{0, 1}, {0, 2}, {0, 3}});
+  EXPECT_TRUE(judge(three, "up-down-tree", 2, ForkModel::Next).acyclic);
+  EXPECT_FALSE(judge(three, "up-down-tree", 2, ForkModel::Next, false, 1).acyclic);
+}
+
 TEST(MulticastVerdict, AChannelToTheHostForEachLaneIntoASwitchIsEnough) {
   for (const LabelledNet& net : meshes()) {
     for (const char* name : {"dual-path", "multi-path", "pm", "label-path"}) {
@@ -136,12 +177,12 @@ TEST(MulticastVerdict, AChannelToTheHostForEachLaneIntoASwitchIsEnough) {
         EXPECT_FALSE(judge(net, name, 2, ForkModel::Apart, false, channels).acyclic) << name;
       EXPECT_TRUE(judge(net, name, 2, ForkModel::Apart, false, 4).is_safe()) << name;
     }
-    for (const unsigned channels : {1, 7}) {
+    for (const unsigned channels : {1, 7})
       EXPECT_FALSE(judge(net, "dual-path-adaptive", 2, ForkModel::Apart, true, channels).acyclic);
-      EXPECT_FALSE(judge(net, "double-channel", 2, ForkModel::Next, false, channels).acyclic);
-    }
+    EXPECT_FALSE(judge(net, "double-channel", 2, ForkModel::Next, false, 1).acyclic);
+    // By two channels from one host two messages come to the same fork.
+    EXPECT_FALSE(judge(net, "double-channel", 2, ForkModel::Next, false, 8).acyclic);
     EXPECT_TRUE(judge(net, "dual-path-adaptive", 2, ForkModel::Apart, true, 8).is_safe());
-    EXPECT_TRUE(judge(net, "double-channel", 2, ForkModel::Next, false, 8).acyclic);
   }
 }
 
