@@ -116,7 +116,7 @@ class ForkSearch {
       if (branches_ == ForkModel::Apart) continue;
       for (std::uint32_t c = 0; c < tree_.size(); ++c) {
         if (c == b || tree_[c].above != above) continue;
-        note_both(b, c);
+        if (branches_ == ForkModel::Whole) note_both(b, c);
         for (const std::uint32_t d : below(c, branches_ == ForkModel::Whole)) {
           next_[tree_[b].channel].insert(tree_[d].channel);
           if (branches_ != ForkModel::Whole) continue;

@@ -19,7 +19,8 @@ namespace smd::sim {
 enum class ForkModel : std::uint8_t {
   Apart,  // nothing of the others: copies go on by themselves
   Next,   // what the others wait for right behind the fork
-  Whole,  // every channel further down the others: no copy moves on alone
+  Whole,  // every channel further down the others: no copy moves on alone; and of theirs, where two
+          // messages that came in by different channels fork to both
 };
 
 /// By how many channels a switch's host sends and takes in.
