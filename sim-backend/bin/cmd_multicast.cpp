@@ -236,7 +236,9 @@ void add_multicast_commands(Command& program, int& exit_code) {
   check
       .option("--host-channels",
               line->channels,
-              "Messages that a host takes in at a time; 0: one for each lane into its switch")
+              "Channels to each host and from it, a message each; 0: one from it, and to it one "
+              "for each "
+              "lane into its switch")
       .range(0u, 1000u);
   check.flag("--escape", line->escape, "Adaptive ones: by their escapes alone");
   check.flag("--json", line->json, "One JSON object");

@@ -140,7 +140,7 @@ Result<Findings> run_butterfly(const ExperimentOptions& options) {
   add_curves(curves, *measured, out);
   const auto& m = *measured;
   const auto kept = [&](std::size_t c) { return m[behind + c].at(1.0) / m[behind + c].peak(); };
-  Range three, cause;
+  Range three, cause;  // the limit is 0.5
   three.add(kept(2));
   three.add(kept(3));
   cause.add(2 * m[behind + 4].at(1.0));

@@ -167,24 +167,39 @@ TEST(PacketFlow, CrossbarsWithOneWayInSendOneVlAtATime) {
 }
 
 TEST(PacketFlow, TheOldestPacketCrossesFirstWhereTheSwitchLooksAtAges) {
-  // Packets of 16,488 ns for H3: H2's first, H4's, and then, while the first one leaves, H2's
-  // second and one from H1. H1's goes onto its cable 48 ns before H2's second does, but has a
-  // switch more before it and asks later.
-  for (const bool oldest_first : {false, true}) {
-    PacketOptions options = PacketOptions::thesis();
-    options.switches.oldest_first = oldest_first;
-    options.switches.input_buffer_bytes = 16384;
-    PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2 H4-S2"), options);
-    Script script({{.at = 0, .source = 1, .what = rig.to(2, 4096)},
-                   {.at = kMicro, .source = 3, .what = rig.to(2, 4096)},
-                   {.at = 2 * kMicro, .source = 1, .what = rig.to(2, 4096)},
-                   {.at = 16440 * kNano, .source = 0, .what = rig.to(2, 4096)}});
-    rig.run(script);
-    std::vector<HostNum> order;
-    for (const Delivery& arrival : script.arrivals) order.push_back(arrival.source);
-    EXPECT_EQ(
-        order,
-        oldest_first ? (std::vector<HostNum>{1, 3, 0, 1}) : (std::vector<HostNum>{1, 3, 1, 0}));
+  // Packets of 16,488 ns for H1. While H2's leaves and H3's is next, five more come to S1: H4's and
+  // H5's by one switch, H6's by two, H7's and H8's by three. A switch more before S1 is 242 ns
+  // more, so they ask in the order H4, H6, H7, H8, H5; by age it is H7, H4, H8, H6, H5: at the end,
+  // in front, in between, and at the end again.
+  constexpr Picos kLast = 17'000 * kNano;
+  const std::vector<std::pair<HostNum, Picos>> sent{{1, 0},
+                                                    {2, kMicro},
+                                                    {3, kLast},
+                                                    {4, kLast + 600 * kNano},
+                                                    {5, kLast + 50 * kNano},
+                                                    {6, kLast - 100 * kNano},
+                                                    {7, kLast + 30 * kNano}};
+  for (const bool output_buffers : {true, false}) {
+    for (const bool oldest_first : {false, true}) {
+      PacketOptions options = PacketOptions::thesis();
+      options.switches.output_buffers = output_buffers;
+      options.switches.oldest_first = oldest_first;
+      options.switches.one_routing_unit = false;
+      PacketRig rig(draw("H1-S1 H2-S1 H3-S1 H4-S1 H5-S1 H6-S2 S2-S1 H7-S3 S3-S4 S4-S1 H8-S5 S5-S6 "
+                         "S6-S1"),
+                    options);
+      std::vector<Script::Line> lines;
+      for (const auto& [source, at] : sent)
+        lines.push_back({.at = at, .source = source, .what = rig.to(0, 4096)});
+      Script script(lines);
+      rig.run(script);
+      std::vector<HostNum> order;
+      for (const Delivery& arrival : script.arrivals) order.push_back(arrival.source);
+      EXPECT_EQ(order,
+                oldest_first ? (std::vector<HostNum>{1, 2, 6, 3, 7, 5, 4})
+                             : (std::vector<HostNum>{1, 2, 3, 5, 6, 7, 4}))
+          << output_buffers;
+    }
   }
 }
 
