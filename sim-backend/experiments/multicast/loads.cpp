@@ -270,7 +270,7 @@ Result<Findings> run_mixed(const ExperimentOptions& options) {
 
 Result<Findings> run_others(const ExperimentOptions& options) {
   LoadPlan plan(options);
-  plan.seeds = 1;  // a cube of 512 switches takes as long as everything else
+  plan.seeds = 1;  // networks of up to 512 switches
 
   struct Network {
     std::string name, fabric;
