@@ -457,5 +457,64 @@ TEST(Escapes, AreMissedWhereThereIsNone) {
   EXPECT_FALSE(verdict.is_safe());
 }
 
+// Switches 0, 1 and 2 of one row. A list from 2 delivers at 0, keeps the channel to that host, and
+// goes on to 1 by an escape. A packet of 0 comes to 1 by the same escape and is taken by the host
+// of 2, by an escape, or by that of 0, by another way.
+class TakenByEitherHost final : public RoutingRelation {
+ public:
+  TakenByEitherHost(const Drawn& drawn, bool goes_back) : drawn_(drawn), goes_back_(goes_back) {}
+
+  void starts(const std::function<void(const RelationPlace&)>& begin) const override {
+    begin({.in = host(2), .vl = Vl{0}, .state = kList});
+    begin({.in = host(0), .vl = Vl{0}, .state = kPacket});
+  }
+
+  bool moves(const RelationPlace& place, std::vector<RelationStep>& out) const override {
+    const Router at = router(place);
+    if (place.state == kList && at != 1) {
+      out.push_back({.out = cable(at, at == 2 ? 0 : 1), .vl = Vl{0}, .state = kList});
+    } else if (place.state == kPacket && at == 0) {
+      out.push_back({.out = cable(0, 1), .vl = Vl{0}, .state = kPacket});
+    } else if (place.state == kPacket && at == 1) {
+      out.push_back({.out = cable(1, 2), .vl = Vl{0}, .state = kTaken});
+      if (goes_back_)
+        out.push_back({.out = cable(1, 0), .vl = Vl{1}, .state = kTaken, .escape = false});
+    }
+    return out.empty();
+  }
+
+  [[nodiscard]] std::optional<RelationChannel> consumes(const RelationPlace& place) const override {
+    if (router(place) != 0 || place.state == kPacket) return std::nullopt;
+    return RelationChannel{host(0), Vl{0}};
+  }
+
+ private:
+  static constexpr std::uint64_t kList = 0, kPacket = 1, kTaken = 2;
+
+  [[nodiscard]] PortIdx host(Router at) const {
+    return drawn_.fabric->port_of(NodeIdx{drawn_.shape.node_of(at)},
+                                  PortNum{drawn_.shape.port_of_host(at)});
+  }
+
+  [[nodiscard]] PortIdx cable(Router from, std::uint32_t to) const {
+    return drawn_.fabric->port_of(NodeIdx{drawn_.shape.node_of(from)},
+                                  PortNum{drawn_.shape.cables(from, 0, to)[0]});
+  }
+
+  [[nodiscard]] Router router(const RelationPlace& place) const {
+    return drawn_.shape.router_of(drawn_.fabric->node_of[place.in].value());
+  }
+
+  const Drawn& drawn_;
+  bool goes_back_;
+};
+
+TEST(Escapes, AHostsChannelCountsBehindOtherWays) {
+  const Drawn drawn("hamming:dims=3.3,hosts=1");
+  const TakenByEitherHost back(drawn, true), forth(drawn, false);
+  EXPECT_THAT(check_relation(*drawn.fabric, back, RelationMode::Escape).cycle, testing::SizeIs(2));
+  EXPECT_TRUE(check_relation(*drawn.fabric, forth, RelationMode::Escape).is_safe());
+}
+
 }  // namespace relation_test
 }  // namespace smd::sim::test
