@@ -102,13 +102,20 @@ void on_credit_arrives(PartState& net, PortVl at, std::uint32_t argument) {
 
 void reset_credits(PartState& net, PortAt port) {
   const PortAt peer = net.wires[port].peer;
+  // What another process receives is empty yet.
+  unsigned free = input_capacity(net.options, net.is_switch_port(peer));
   for (unsigned vl = 0; vl < net.vls; ++vl) {
-    InputVl& in = net.ins[peer * net.vls + vl];
+    if (net.has(peer)) {
+      InputVl& in = net.ins[peer * net.vls + vl];
+      free = in.free;
+      in.abr = 0;
+      in.advertised = credit_limit(0, in.free);
+      in.unsent = false;
+    }
+    if (!net.has(port)) continue;
     OutputVl& out = net.outs[port * net.vls + vl];
-    in.abr = 0;
     out.fctbs = 0;
-    out.fccl = in.advertised = credit_limit(0, in.free);
-    in.unsent = false;
+    out.fccl = credit_limit(0, free);
     out.ring_count = 0;
     out.starved = false;
   }

@@ -36,7 +36,7 @@ class QueuesOfPorts final : public PortFill {
     if (peer == kNowhere) return 0;
     OutputVl& out = net_.outs[port * net_.vls + vl];
     take_credits(net_, out);
-    const unsigned takes = net_.ins[peer * net_.vls + vl].capacity;
+    const unsigned takes = input_capacity(net_.options, net_.is_switch_port(peer));
     unsigned blocks = takes - std::min(takes, credit_left(out.fccl, out.fctbs));
     if (net_.options.switches.output_buffers) {
       blocks += net_.options.switches.output_buffer_bytes / kBlockBytes - out.room;

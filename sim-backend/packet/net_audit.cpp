@@ -1,12 +1,119 @@
 // Everything counted again from what is there, by code that moves no packet.
 #include <fmt/core.h>
 
-#include <array>
+#include <algorithm>
+#include <span>
 
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/net_impl.h"
 
 namespace smd::sim {
+namespace {
+
+/// Blocks that packets take, by VL: in input buffers, in output buffers, on their way to an input.
+struct Blocks {
+  explicit Blocks(const NetState& state)
+      : input(state.ins.size()), output(state.ins.size()), on_link(state.ins.size()) {
+    for (SparseArray<std::uint32_t>* each : {&input, &output, &on_link}) {
+      for (const auto& range : state.ins.made()) each->make({range.first, range.count});
+    }
+  }
+
+  SparseArray<std::uint32_t> input, output, on_link;
+};
+
+struct Found {
+  std::uint64_t alive = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t notices = 0;
+  std::uint64_t impossible = 0;
+};
+
+/// The packets of a partition.
+Found find_packets(const PartState& part, const Blocks& blocks) {
+  Found found;
+  for (const DataPacket& packet : part.packets) {
+    const Marking* marking = part.hooks.marking;
+    const bool exists = packet.place != Place::Free && !is_counted_lost(packet);
+    if (exists && packet.feedback != FeedbackKind::None) {
+      ++found.notices;
+    } else {
+      found.waiting += packet.place == Place::Source;
+      found.alive += exists;
+    }
+    if (exists && marking != nullptr && !marking->may_occur(packet.marks)) ++found.impossible;
+    const bool inside = packet.place == Place::Input || packet.place == Place::Pending ||
+                        packet.place == Place::Dead;
+    const auto port = [&] { return part.ports[part.port_of_vl(packet.in)]; };
+    if (inside && packet.epoch == port().serial) blocks.input[packet.in] += packet.blocks;
+    if (packet.place == Place::Output) blocks.output[packet.out] += packet.blocks;
+    const bool on_link = packet.place == Place::Wire || packet.place == Place::Cut;
+    if (on_link && packet.epoch == port().epoch) blocks.on_link[packet.in] += packet.blocks;
+  }
+  return found;
+}
+
+/// What does not hold of the partition's buffers and credits: the first, or nothing.
+class BufferCheck {
+ public:
+  BufferCheck(const PacketNet::Impl& net, const Blocks& blocks, std::span<const FarBuffer> far)
+      : net_(net), blocks_(blocks), far_(far) {}
+
+  [[nodiscard]] std::string check(PortVl at) const {
+    const PortAt port = net_.port_of_vl(at);
+    const NetPort& here = net_.state_.ports[port];
+    const InputVl& in = net_.state_.ins[at];
+    const OutputVl& out = net_.state_.outs[at];
+    const unsigned used = blocks_.input[at] + in.moving;
+    if (in.free + used != in.capacity) return say(at, "input room", in.free, in.capacity - used);
+    const SwitchModel& sw = net_.options_.switches;
+    if (sw.output_buffers && net_.is_switch_port(port)) {
+      const unsigned leaving = here.link_running && here.link_vl == at ? here.link_blocks : 0;
+      const unsigned room = sw.output_buffer_bytes / kBlockBytes - blocks_.output[at] - leaving;
+      if (out.room != room) return say(at, "output room", out.room, room);
+    }
+    const PortAt peer = net_.wiring_.wires[port].peer;
+    if (peer == kNowhere || here.state == PortState::Down) return {};
+    const FarBuffer far = read_far(peer * net_.vls_ + net_.vl_of(at));
+    if (far.is_up == 0) return {};
+    // What may be sent and what is on the way is what the far end has room for.
+    const unsigned credit = credit_left(far.advertised, out.fctbs);
+    if (credit + far.on_link == far.free) return {};
+    return say(at, "credit", credit, far.free - far.on_link);
+  }
+
+ private:
+  [[nodiscard]] FarBuffer read_far(PortVl at) const {
+    const NetState& state = net_.state_;
+    const PortAt port = net_.port_of_vl(at);
+    if (!state.is_here[net_.wiring_.wires[port].node]) return find_far_buffer(far_, at);
+    return {.at = at,
+            .advertised = state.ins[at].advertised,
+            .free = state.ins[at].free,
+            .on_link = blocks_.on_link[at],
+            .is_up = state.ports[port].state != PortState::Down};
+  }
+
+  [[nodiscard]] std::string say(PortVl at,
+                                std::string_view what,
+                                unsigned is,
+                                unsigned should) const {
+    const Wire& wire = net_.wiring_.wires[net_.port_of_vl(at)];
+    return fmt::format("node {} port {} VL{}: {} is {}, should be {}",
+                       wire.node,
+                       wire.number,
+                       net_.vl_of(at),
+                       what,
+                       is,
+                       should);
+  }
+
+  const PacketNet::Impl& net_;
+  const Blocks& blocks_;
+  std::span<const FarBuffer> far_;
+};
+
+}  // namespace
 
 std::string PacketNet::Impl::audit() const {
   const NetStats& s = stats();
@@ -23,89 +130,48 @@ std::string PacketNet::Impl::audit() const {
         data_discards,
         s.in_flight);
   }
-  std::uint64_t alive = 0, waiting = 0, notices = 0, impossible = s.impossible_marks;
-  std::vector<unsigned> input(state_.ins.size()), output(state_.outs.size()),
-      wire(state_.ins.size());
-  for (const auto& part : parts_) {
-    for (const DataPacket& packet : part->state.packets) {
-      const Marking* marking = part->state.hooks.marking;
-      const bool exists = packet.place != Place::Free && !is_counted_lost(packet);
-      if (exists && packet.feedback != FeedbackKind::None) {
-        ++notices;
-      } else {
-        waiting += packet.place == Place::Source;
-        alive += exists;
-      }
-      if (exists && marking != nullptr && !marking->may_occur(packet.marks)) ++impossible;
-      const bool inside = packet.place == Place::Input || packet.place == Place::Pending ||
-                          packet.place == Place::Dead;
-      if (inside && packet.epoch == state_.ports[port_of_vl(packet.in)].serial)
-        input[packet.in] += packet.blocks;
-      if (packet.place == Place::Output) output[packet.out] += packet.blocks;
-      if ((packet.place == Place::Wire || packet.place == Place::Cut) &&
-          packet.epoch == state_.ports[port_of_vl(packet.in)].epoch) {
-        wire[packet.in] += packet.blocks;
-      }
-    }
+  Blocks blocks(state_);
+  Found found{.impossible = s.impossible_marks};
+  const auto by_part = gather<Found>(
+      [&](unsigned part) { return std::vector{find_packets(parts_[part]->state, blocks)}; });
+  for (const Found& each : by_part) {
+    found.alive += each.alive;
+    found.waiting += each.waiting;
+    found.notices += each.notices;
+    found.impossible += each.impossible;
   }
-  if (alive != s.in_flight) {
-    return fmt::format("{} packets exist, {} are said to be in flight", alive, s.in_flight);
+  if (found.alive != s.in_flight) {
+    return fmt::format("{} packets exist, {} are said to be in flight", found.alive, s.in_flight);
   }
-  if (notices != s.feedback.in_flight ||
+  if (found.notices != s.feedback.in_flight ||
       s.feedback.made != s.feedback.delivered + s.feedback.lost + s.feedback.in_flight) {
     return fmt::format("{} notices exist; {} made, but {} delivered, {} lost, {} in flight",
-                       notices,
+                       found.notices,
                        s.feedback.made,
                        s.feedback.delivered,
                        s.feedback.lost,
                        s.feedback.in_flight);
   }
-  if (impossible != 0) {
-    return fmt::format("{} packets bear marks that cannot occur", impossible);
+  if (found.impossible != 0) {
+    return fmt::format("{} packets bear marks that cannot occur", found.impossible);
   }
-  if (waiting != s.waiting) {
-    return fmt::format("{} packets wait at their source, {} are said to", waiting, s.waiting);
+  if (found.waiting != s.waiting) {
+    return fmt::format("{} packets wait at their source, {} are said to", found.waiting, s.waiting);
   }
-  const bool buffered = options_.switches.output_buffers;
-  const unsigned output_capacity =
-      buffered ? options_.switches.output_buffer_bytes / kBlockBytes : 0;
-  for (PortAt port = 0; port < state_.ports.size(); ++port) {
-    const NetPort& here = state_.ports[port];
-    const Wire& out_wire = wiring_.wires[port];
-    for (unsigned vl = 0; vl < vls_; ++vl) {
-      const PortVl at = port * vls_ + vl;
-      const InputVl& in = state_.ins[at];
-      const auto where = [&](std::string_view what, unsigned is, unsigned should) {
-        return fmt::format("node {} port {} VL{}: {} is {}, should be {}",
-                           out_wire.node,
-                           out_wire.number,
-                           vl,
-                           what,
-                           is,
-                           should);
-      };
-      const unsigned used = input[at] + in.moving;
-      if (in.free + used != in.capacity) return where("input room", in.free, in.capacity - used);
-      if (buffered && is_switch_port(port)) {
-        const unsigned leaving = here.link_running && here.link_vl == at ? here.link_blocks : 0;
-        const unsigned held = output[at] + leaving;
-        if (state_.outs[at].room + held != output_capacity) {
-          return where("output room", state_.outs[at].room, output_capacity - held);
-        }
+  // A line for each partition where something does not hold.
+  const std::vector<FarBuffer> far = gather_far_buffers(blocks.on_link.all());
+  const BufferCheck check(*this, blocks, far);
+  const auto faults = gather<char>([&](unsigned part) {
+    std::string fault;
+    visit_ports(part, [&](PortAt port) {
+      for (PortVl at = port * vls_; at < (port + 1) * vls_ && fault.empty(); ++at) {
+        fault = check.check(at);
       }
-      if (out_wire.peer == kNowhere || here.state == PortState::Down ||
-          state_.ports[out_wire.peer].state == PortState::Down) {
-        continue;
-      }
-      // What may be sent and what is on the way is what the far end has room for.
-      const PortVl far = out_wire.peer * vls_ + vl;
-      const unsigned credit = credit_left(known_limit(at), state_.outs[at].fctbs);
-      if (credit + wire[far] != state_.ins[far].free) {
-        return where("credit", credit, state_.ins[far].free - wire[far]);
-      }
-    }
-  }
-  return {};
+    });
+    if (!fault.empty()) fault += '\n';
+    return std::vector(fault.begin(), fault.end());
+  });
+  return {faults.begin(), std::ranges::find(faults, '\n')};
 }
 
 }  // namespace smd::sim

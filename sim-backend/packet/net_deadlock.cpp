@@ -15,158 +15,273 @@
 #include "sim-backend/packet/net_impl.h"
 
 namespace smd::sim {
+namespace {
 
-/// The newest FCCL, on its way or here.
-std::uint16_t PacketNet::Impl::known_limit(PortVl out) const {
-  const PortAt peer = wiring_.wires[port_of_vl(out)].peer;
-  return peer == kNowhere ? state_.outs[out].fccl : state_.ins[peer * vls_ + vl_of(out)].advertised;
-}
+/// What a buffer waits for. Buffer i is input VL i; with output buffers, buffer `count of VLs` + j
+/// is output VL j. Copies that leave together wait for several.
+struct Waiting {
+  std::uint32_t buffer = 0;
+  std::uint32_t to = 0;
+  PortVl behind = kNowhere;         // the input VL in line before it that waits so
+  std::uint32_t behind_filled = 0;  // VLs of that one's port that hold packets, by bit
+};
 
-std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
-  const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
-  const bool buffered = options_.switches.output_buffers;
-  const bool shared_way = options_.switches.multiplexed && vls_ > 1;
-  const std::uint32_t nodes = buffered ? 2 * port_vls : port_vls;
-  // Node i is input VL i; with output buffers, node `port_vls` + j is output VL j.
-  std::vector<std::uint8_t> moves(shared_way ? nodes : 0, 0);  // what will move by and by
+/// Those of one partition.
+class WaitingList {
+ public:
+  WaitingList(const PacketNet::Impl& net, std::span<const FarBuffer> far)
+      : net_(net),
+        state_(net.state_),
+        vls_(net.vls_),
+        port_vls_(static_cast<std::uint32_t>(net.state_.ins.size())),
+        far_(far) {}
 
-  // The input that a packet waits for at the far end of its way out, if it has no credit.
-  const auto waits_for_credit = [&](PortVl port_vl, PortVl from, PacketAt head) {
-    const NetPort& port = state_.ports[port_of_vl(port_vl)];
-    const PortAt peer = wiring_.wires[port_of_vl(port_vl)].peer;
-    if (!port.sends() || peer == kNowhere || !is_switch_port(peer)) return kNowhere;
-    const DataPacket& first = packet(from, head);
+  void add(PortAt port) {
+    for (PortVl at = port * vls_; at < (port + 1) * vls_; ++at) {
+      add_input(at);
+      const PacketAt head = state_.outs[at].head;
+      if (net_.options_.switches.output_buffers && head != kNowhere) {
+        add({.buffer = port_vls_ + at, .to = waits_for_credit(at, at, head)});
+      }
+    }
+  }
+
+  std::vector<Waiting> all;
+
+ private:
+  void add(const Waiting& waiting) {
+    if (waiting.to != kNowhere) all.push_back(waiting);
+  }
+
+  void add_input(PortVl at) {
+    const InputVl& in = state_.ins[at];
+    if (in.wants == kNowhere || in.busy) return;
+    if (next_copy(net_.packet(at, in.head)) != kNowhere) {
+      // What leaves together waits for room in all of its outputs; any may be in a circle.
+      for (PacketAt copy = in.head; copy != kNowhere; copy = next_copy(net_.packet(at, copy))) {
+        const DataPacket& first = net_.packet(at, copy);
+        if (!has_room(first)) add({.buffer = at, .to = port_vls_ + first.out});
+      }
+      return;
+    }
+    if (const std::uint32_t to = waits_for_way(at); to != kNowhere) {
+      return add({.buffer = at, .to = to});
+    }
+    const PortVl behind = served_next(in.wants);
+    if (behind == kNowhere) return;
+    std::uint32_t filled = 0;
+    const PortVl first = net_.port_of_vl(behind) * vls_;
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      const InputVl& other = state_.ins[first + vl];
+      if (other.free != other.capacity) filled |= 1u << vl;
+    }
+    add({.buffer = at, .to = waits_for_way(behind), .behind = behind, .behind_filled = filled});
+  }
+
+  /// The input that a packet waits for at the far end of its way out, if it has no credit.
+  [[nodiscard]] std::uint32_t waits_for_credit(PortVl out, PortVl from, PacketAt head) const {
+    const PortAt peer = net_.wiring_.wires[net_.port_of_vl(out)].peer;
+    if (!state_.ports[net_.port_of_vl(out)].sends()) return kNowhere;
+    if (peer == kNowhere || !net_.is_switch_port(peer)) return kNowhere;
+    const DataPacket& first = net_.packet(from, head);
     const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
-    if (has_credit(known_limit(port_vl), state_.outs[port_vl].fctbs, blocks)) return kNowhere;
-    return peer * vls_ + vl_of(port_vl);
-  };
-  // What is on the link gives its room back.
-  const auto has_room = [&](const DataPacket& first) {
-    const NetPort& port = state_.ports[port_of_vl(first.out)];
+    if (has_credit(net_.known_limit(out, far_), state_.outs[out].fctbs, blocks)) return kNowhere;
+    return peer * vls_ + net_.vl_of(out);
+  }
+
+  /// What is on the link gives its room back.
+  [[nodiscard]] bool has_room(const DataPacket& first) const {
+    const NetPort& port = state_.ports[net_.port_of_vl(first.out)];
     const unsigned leaving = port.link_running && port.link_vl == first.out ? port.link_blocks : 0;
     return state_.outs[first.out].room + leaving >= unsigned{first.blocks} + first.copy_blocks;
-  };
-  // What the packet that has just one way waits for there: room, or credit.
-  const auto waits_for_way = [&](PortVl from) {
+  }
+
+  /// What the packet that has just one way waits for there: room, or credit.
+  [[nodiscard]] std::uint32_t waits_for_way(PortVl from) const {
     const InputVl& in = state_.ins[from];
-    if (!buffered) return waits_for_credit(in.wants, from, in.head);
-    const DataPacket& first = packet(from, in.head);
-    return has_room(first) ? kNowhere : port_vls + first.out;
-  };
-  // Who is served next of the line that an input stands in.
-  const auto served_next = [&](PortVl out) {
+    if (!net_.options_.switches.output_buffers) return waits_for_credit(in.wants, from, in.head);
+    const DataPacket& first = net_.packet(from, in.head);
+    return has_room(first) ? kNowhere : port_vls_ + first.out;
+  }
+
+  /// Who is served next of the line that an input stands in.
+  [[nodiscard]] PortVl served_next(PortVl out) const {
     PortVl ask = state_.outs[out].asks_head;
-    while (ask != kNowhere && options_.switches.multiplexed &&
-           state_.ports[port_of_vl(ask)].input_busy) {
+    while (ask != kNowhere && net_.options_.switches.multiplexed &&
+           state_.ports[net_.port_of_vl(ask)].input_busy) {
       ask = state_.ins[ask].next_ask;
     }
     return ask;
-  };
-  // Another VL opens a line with what is still to come, unless nothing comes any more.
-  const bool ends = next_due() == kNever;
-  std::vector<std::uint8_t> used(vls_, 0);  // by VL: anywhere in the net
-  for (std::uint32_t at = 0; shared_way && at < port_vls; ++at) {
-    if (state_.ins[at].abr != 0) used[vl_of(at)] = 1;
   }
-  const auto is_in_use = [&](PortVl at) {
-    return state_.ins[at].free != state_.ins[at].capacity || (!ends && used[vl_of(at)] != 0);
-  };
-  const auto is_passed_over = [&](PortVl waiting) {
-    if (!shared_way) return false;
-    const PortVl first = port_of_vl(waiting) * vls_;
-    for (PortVl other = first; other < first + vls_; ++other) {
-      if (other != waiting && moves[other] != 0 && is_in_use(other)) return true;
+
+  const PacketNet::Impl& net_;
+  const NetState& state_;
+  unsigned vls_;
+  std::uint32_t port_vls_;
+  std::span<const FarBuffer> far_;
+};
+
+/// Who waits for whom, by place in a list of the buffers that wait.
+class WaitGraph {
+ public:
+  /// `in_use`: VLs, by bit, on which something may still come. `opens`: VLs of an input port share
+  /// its way into the crossbar.
+  WaitGraph(std::vector<Waiting> all, unsigned vls, std::uint32_t in_use, bool opens)
+      : all_(std::move(all)), vls_(vls), in_use_(in_use) {
+    std::ranges::stable_sort(all_, {}, &Waiting::buffer);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (i == 0 || all_[i].buffer != all_[i - 1].buffer) first_.push_back(i);
+    }
+    if (opens) find_moving();
+  }
+
+  /// In the order of buffers.
+  [[nodiscard]] std::size_t size() const { return first_.size(); }
+
+  [[nodiscard]] std::uint32_t buffer(std::size_t place) const { return all_[first_[place]].buffer; }
+
+  /// Its ways: buffers. What stands behind an input that is passed over waits for nothing.
+  [[nodiscard]] std::span<const Waiting> ways(std::size_t place) const {
+    const std::size_t end = place + 1 < first_.size() ? first_[place + 1] : all_.size();
+    const std::span<const Waiting> out(all_.data() + first_[place], all_.data() + end);
+    return is_passed_over(out.front()) ? std::span<const Waiting>() : out;
+  }
+
+  /// size(): the buffer waits for nothing.
+  [[nodiscard]] std::size_t place_of(std::uint32_t buffer) const {
+    const auto found = std::ranges::lower_bound(
+        first_, buffer, {}, [this](std::size_t first) { return all_[first].buffer; });
+    const bool is_it = found != first_.end() && all_[*found].buffer == buffer;
+    return is_it ? static_cast<std::size_t>(found - first_.begin()) : size();
+  }
+
+ private:
+  /// By another VL of its port, which moves and has, or may yet have, something.
+  [[nodiscard]] bool is_passed_over(const Waiting& waiting) const {
+    if (moves_.empty() || waiting.behind == kNowhere) return false;
+    const PortVl first = waiting.behind / vls_ * vls_;
+    for (unsigned vl = 0; vl < vls_; ++vl) {
+      if (first + vl == waiting.behind) continue;
+      if (((waiting.behind_filled | in_use_) >> vl & 1) != 0 && moves(first + vl)) return true;
     }
     return false;
-  };
-  // What leaves together waits for room in all of its outputs; any one of them may be in a circle.
-  const auto next = [&](std::uint32_t at, std::vector<std::uint32_t>& out) {
-    const auto add = [&out](std::uint32_t to) {
-      if (to != kNowhere) out.push_back(to);
-    };
-    out.clear();
-    if (at >= port_vls) {
-      const OutputVl& from = state_.outs[at - port_vls];
-      if (from.head != kNowhere) add(waits_for_credit(at - port_vls, at - port_vls, from.head));
-      return;
-    }
-    const InputVl& in = state_.ins[at];
-    if (in.wants == kNowhere || in.busy) return;
-    if (next_copy(packet(at, in.head)) == kNowhere) {
-      std::uint32_t to = waits_for_way(at);
-      if (to == kNowhere) {
-        const PortVl before = served_next(in.wants);
-        if (before != kNowhere && !is_passed_over(before)) to = waits_for_way(before);
-      }
-      return add(to);
-    }
-    for (PacketAt copy = in.head; copy != kNowhere; copy = next_copy(packet(at, copy))) {
-      const DataPacket& first = packet(at, copy);
-      if (!has_room(first)) add(port_vls + first.out);
-    }
-  };
-  if (shared_way) {
-    std::vector<std::uint32_t> ways;
+  }
+
+  [[nodiscard]] bool moves(std::uint32_t buffer) const {
+    const std::size_t place = place_of(buffer);
+    return place == size() || moves_[place];
+  }
+
+  /// What will move by and by.
+  void find_moving() {
+    moves_.assign(size(), false);
     for (bool more = true; more;) {
       more = false;
-      for (std::uint32_t at = 0; at < nodes; ++at) {
-        if (moves[at] != 0) continue;
-        next(at, ways);
-        if (!std::ranges::all_of(ways, [&](std::uint32_t to) { return moves[to] != 0; })) continue;
-        moves[at] = 1;
+      for (std::size_t place = 0; place < size(); ++place) {
+        if (moves_[place]) continue;
+        const auto free = [this](const Waiting& way) { return moves(way.to); };
+        if (!std::ranges::all_of(ways(place), free)) continue;
+        moves_[place] = true;
         more = true;
       }
     }
   }
 
-  // Depth first. The line holds what is being looked at, and which of its ways comes next.
-  struct Step {
-    std::uint32_t at = 0;
-    std::vector<std::uint32_t> ways{};
-    std::size_t way = 0;
-  };
+  std::vector<Waiting> all_;
+  std::vector<std::size_t> first_;  // in `all_`, by place
+  std::vector<bool> moves_;         // by place; empty: nothing is passed over
+  unsigned vls_;
+  std::uint32_t in_use_;
+};
 
+/// Depth first. The line holds what is being looked at, and which of its ways was taken.
+struct Step {
+  std::size_t place = 0;
+  std::size_t way = 0;  // the next one
+};
+
+/// The ways of a circle, from one buffer to the next; empty: there is none.
+std::vector<Waiting> find_circle(const WaitGraph& graph) {
   enum : std::uint8_t { kNew, kOnLine, kDone };
 
-  std::vector<std::uint8_t> seen(nodes, kNew);
+  std::vector<std::uint8_t> seen(graph.size(), kNew);
   std::vector<Step> line;
-  const auto begin = [&](std::uint32_t at) {
-    seen[at] = kOnLine;
-    line.push_back({.at = at});
-    next(at, line.back().ways);
-  };
-  for (std::uint32_t start = 0; start < port_vls; ++start) {
+  for (std::size_t start = 0; start < graph.size(); ++start) {
     if (seen[start] != kNew) continue;
-    begin(start);
+    seen[start] = kOnLine;
+    line.push_back({.place = start});
     while (!line.empty()) {
       Step& here = line.back();
-      if (here.way == here.ways.size()) {
-        seen[here.at] = kDone;
+      const auto ways = graph.ways(here.place);
+      if (here.way == ways.size()) {
+        seen[here.place] = kDone;
         line.pop_back();
         continue;
       }
-      const std::uint32_t to = here.ways[here.way++];
+      const std::size_t to = graph.place_of(ways[here.way++].to);
+      if (to == graph.size() || seen[to] == kDone) continue;
       if (seen[to] == kNew) {
-        begin(to);
+        seen[to] = kOnLine;
+        line.push_back({.place = to});
         continue;
       }
-      if (seen[to] != kOnLine) continue;
-      std::vector<WaitingHop> circle;
-      auto step = std::ranges::find(line, to, &Step::at);
-      for (; step != line.end(); ++step) {
-        if (step->at >= port_vls) continue;
-        // Where it waits for room, that says the way out; else the line that it stands in.
-        const std::uint32_t way = step->ways[step->way - 1];
-        const PortVl wants = buffered ? way - port_vls : state_.ins[step->at].wants;
-        const Wire& wire = wiring_.wires[port_of_vl(wants)];
-        circle.push_back({.node = wire.node,
-                          .port = PortNum{wire.number},
-                          .vl = Vl{static_cast<std::uint8_t>(vl_of(wants))}});
+      std::vector<Waiting> circle;
+      for (auto step = std::ranges::find(line, to, &Step::place); step != line.end(); ++step) {
+        circle.push_back(graph.ways(step->place)[step->way - 1]);
       }
       return circle;
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::uint16_t PacketNet::Impl::known_limit(PortVl out, std::span<const FarBuffer> far) const {
+  const PortAt peer = wiring_.wires[port_of_vl(out)].peer;
+  if (peer == kNowhere) return state_.outs[out].fccl;
+  const PortVl at = peer * vls_ + vl_of(out);
+  if (!state_.is_here[wiring_.wires[peer].node]) return find_far_buffer(far, at).advertised;
+  return state_.ins[at].advertised;
+}
+
+std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
+  const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
+  const bool buffered = options_.switches.output_buffers;
+  const bool opens = options_.switches.multiplexed && vls_ > 1;
+  const std::vector<FarBuffer> far = gather_far_buffers({});
+  auto waiting = gather<Waiting>([&](unsigned part) {
+    WaitingList list(*this, far);
+    visit_ports(part, [&list](PortAt port) { list.add(port); });
+    return std::move(list.all);
+  });
+  // Another VL opens a line with what is still to come, unless nothing comes any more.
+  std::uint32_t in_use = 0;
+  if (opens && next_due() != kNever) {
+    const auto by_part = gather<std::uint32_t>([&](unsigned part) {
+      std::uint32_t own = 0;
+      visit_ports(part, [&](PortAt port) {
+        for (unsigned vl = 0; vl < vls_; ++vl) {
+          if (state_.ins[port * vls_ + vl].abr != 0) own |= 1u << vl;
+        }
+      });
+      return std::vector{own};
+    });
+    for (const std::uint32_t own : by_part) in_use |= own;
+  }
+  std::vector<WaitingHop> circle;
+  for (const Waiting& way : find_circle(WaitGraph(std::move(waiting), vls_, in_use, opens))) {
+    if (way.buffer >= port_vls) continue;
+    // Where it waits for room, that says the way out; else the far end of it.
+    const PortAt port =
+        buffered ? port_of_vl(way.to - port_vls) : wiring_.wires[port_of_vl(way.to)].peer;
+    const Wire& wire = wiring_.wires[port];
+    circle.push_back(
+        {.node = wire.node,
+         .port = PortNum{wire.number},
+         .vl = Vl{static_cast<std::uint8_t>(vl_of(buffered ? way.to - port_vls : way.to))}});
+  }
+  return circle;
 }
 
 std::string print_deadlock(const FabricSpec& spec, const std::vector<WaitingHop>& circle) {

@@ -97,9 +97,11 @@ void NetPart::run(const Event& event) {
 }
 
 void NetPart::load(std::uint32_t node, const NodeState& registers) {
-  NetNode& here = state.nodes[node];
-  here.tables = NodeTables(registers);
-  here.on = true;
+  if (state.is_here[node]) {
+    NetNode& here = state.nodes[node];
+    here.tables = NodeTables(registers);
+    here.on = true;
+  }
   for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
     load_port(state.wiring.port_of(node, number), registers, number);
   }
@@ -112,10 +114,14 @@ void NetPart::open(std::uint32_t node, unsigned mtu) {
   power_on.options.vl_cap = kAllDataVls;
   power_on.options.vl_arb_cap = static_cast<std::uint8_t>(data_vls(kAllDataVls));
   const VlArbTables arbitration = power_on.read_vl_arb(PortNum{0});
-  state.nodes[node].on = true;
+  if (state.is_here[node]) state.nodes[node].on = true;
   for (unsigned number = 1; number <= state.wiring.num_ports[node]; ++number) {
     const PortAt port = state.wiring.port_of(node, number);
     if (state.wires[port].peer == kNowhere) continue;
+    if (!state.is_here[node]) {
+      reset_link(port);
+      continue;
+    }
     NetPort& here = state.ports[port];
     here.vls = static_cast<std::uint8_t>(state.vls);
     here.mtu = static_cast<std::uint16_t>(mtu);
@@ -126,6 +132,15 @@ void NetPart::open(std::uint32_t node, unsigned mtu) {
 
 void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number) {
   const PortRegs& from = registers.ports[number];
+  if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) {
+    own_lids(host, {.lid = from.info.lid.value(), .lmc = from.info.lmc});
+  }
+  // A port without a cable carries nothing, whatever its registers say.
+  const PortState goes = state.wires[port].peer == kNowhere ? PortState::Down : from.state();
+  if (!state.has(port)) {
+    if (goes != PortState::Down) reset_link(port);
+    return;
+  }
   NetPort& here = state.ports[port];
   const unsigned vls = std::clamp(data_vls(from.info.operational_vls), 1u, state.vls);
   here.vls = static_cast<std::uint8_t>(vls);
@@ -136,11 +151,7 @@ void NetPart::load_port(PortAt port, const NodeState& registers, unsigned number
       state,
       port,
       build_arbitration(registers.read_vl_arb(port_number), from.info.vl_high_limit, vls));
-  if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) {
-    own_lids(host, {.lid = from.info.lid.value(), .lmc = from.info.lmc});
-  }
-  // A port without a cable carries nothing, whatever its registers say.
-  set_state(port, state.wires[port].peer == kNowhere ? PortState::Down : from.state());
+  set_state(port, goes);
 }
 
 /// LIDs that it had and has no more are nobody's, until somebody comes who has them.
@@ -185,24 +196,30 @@ void NetPart::cut(PortAt port) {
 /// What is on its way now is of another link than what comes after it.
 void NetPart::reset_link(PortAt port) {
   const PortAt peer = state.wires[port].peer;
-  ++state.ports[port].epoch;
+  if (state.has(port)) ++state.ports[port].epoch;
   if (peer == kNowhere) return;
   // Both ends carry the epoch of what they send; the far end compares with its own.
-  if (peer != port) state.ports[peer].epoch = state.ports[port].epoch;
+  if (!state.has(port)) {
+    if (state.has(peer)) ++state.ports[peer].epoch;
+  } else if (peer != port && state.has(peer)) {
+    state.ports[peer].epoch = state.ports[port].epoch;
+  }
   reset_credits(state, port);
   reset_credits(state, peer);
 }
 
 void NetPart::switch_off(std::uint32_t node) {
+  const PortAt end = state.wiring.begin_of(node + 1);
+  if (!state.is_here[node]) {
+    for (PortAt port = state.wiring.begin_of(node); port < end; ++port) reset_link(port);
+    return;
+  }
   NetNode& at = state.nodes[node];
   at.on = false;
   at.tables = {};
   at.routing_free = 0;
   at.copying.clear();
-  for (unsigned number = state.wiring.is_switch[node] != 0 ? 0 : 1;
-       number <= state.wiring.num_ports[node];
-       ++number) {
-    const PortAt port = state.wiring.port_of(node, number);
+  for (PortAt port = state.wiring.begin_of(node); port < end; ++port) {
     NetPort& here = state.ports[port];
     for (unsigned vl = 0; vl < state.vls; ++vl) {
       clear_input(state, port * state.vls + vl);

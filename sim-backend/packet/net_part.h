@@ -33,7 +33,8 @@ class NetPart {
   /// When its next event is due, or one that it has posted since it closed its links.
   [[nodiscard]] Picos next_due();
 
-  /// As those of PacketNet.
+  /// As those of PacketNet. Of a node of another process what is seen here: whose LIDs, and links
+  /// that begin anew.
   void load(std::uint32_t node, const NodeState& registers);
   void open(std::uint32_t node, unsigned mtu);
   void switch_off(std::uint32_t node);

@@ -1,5 +1,7 @@
 // A net that several processes simulate: links that leave the process, and what each tells the
-// others of its partitions between two runs, so that whoever looks at the net sees all of it.
+// others of its partitions between two runs. Counts always; what stands in buffers and what ports
+// have done when it is asked for, and then by all processes alike.
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -39,16 +41,6 @@ class ByteCopy {
     pass(&value, 1);
   }
 
-  /// Whatever their number.
-  template <class Values>
-  void pass_all(Values& values) {
-    std::uint64_t count = values.size();
-    pass(count);
-    if (!is_whole_) return;
-    if (from_ != nullptr) values.resize(count);
-    pass(values.data(), values.size());
-  }
-
   /// False: the message ended before the values did; the last of them are what they were.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
 
@@ -58,27 +50,11 @@ class ByteCopy {
   bool is_whole_ = true;
 };
 
-/// What others read of a partition while it stands still.
+/// What others always know of a partition.
 void pass_part(PartState& part, Picos& due, ByteCopy& copy) {
   copy.pass(part.stats);
   copy.pass(part.full);
   copy.pass(due);
-  copy.pass_all(part.packets);
-  for (std::uint32_t node = 0; node < part.nodes.size(); ++node) {
-    if (part.part_of_node[node] != part.number) continue;
-    const unsigned number = part.wiring.is_switch[node] != 0 ? 0 : 1;  // of the first port
-    const std::size_t first = part.wiring.port_of(node, number);
-    const std::size_t ports = std::size_t{part.wiring.num_ports[node]} + 1 - number;
-    if (ports == 0) continue;
-    copy.pass(&part.ports[first], ports);
-    copy.pass(&part.outs[first * part.vls], ports * part.vls);
-    copy.pass(&part.ins[first * part.vls], ports * part.vls);
-    for (std::size_t port = first; port < first + ports; ++port) {
-      copy.pass(part.extras[port].blocked);
-      const HostNum host = part.wiring.host_of[port];
-      if (host != kNowhere) copy.pass(part.hosts[host].asked);
-    }
-  }
 }
 
 /// What begins each crossing; packet and origin follow where its step is about a packet.
@@ -124,8 +100,15 @@ bool ProcessLink::read(std::span<const std::byte>& in) {
   return copy.is_whole();
 }
 
-void PacketNet::Impl::join_processes(ProcessTeam& team) {
-  processes_ = &team;
+FarBuffer find_far_buffer(std::span<const FarBuffer> sorted, PortVl at) {
+  const auto found = std::ranges::lower_bound(sorted, at, {}, &FarBuffer::at);
+  SMD_CHECK(found != sorted.end() && found->at == at, "a buffer that no other process has");
+  return *found;
+}
+
+void PacketNet::Impl::join_processes() {
+  if (processes_ == nullptr) return;
+  ProcessTeam& team = *processes_;
   team_ = &team;
   due_elsewhere_.assign(parts_.size(), kNever);
   for (unsigned from = 0; from < parts_.size(); ++from) {
@@ -142,6 +125,7 @@ void PacketNet::Impl::join_processes(ProcessTeam& team) {
 
 void PacketNet::Impl::share_parts() {
   if (processes_ == nullptr) return;
+  has_totals_ = false;
   Processes::Bytes bytes;
   for (unsigned i = 0; i < parts_.size(); ++i) {
     bytes.clear();
@@ -161,6 +145,80 @@ void PacketNet::Impl::share_parts() {
 
 bool PacketNet::Impl::is_here(unsigned part) const {
   return processes_ == nullptr || processes_->is_here(part);
+}
+
+std::vector<bool> PacketNet::Impl::nodes_here() const {
+  std::vector<bool> out(part_of_node_.size());
+  for (std::size_t node = 0; node < out.size(); ++node) out[node] = is_here(part_of_node_[node]);
+  return out;
+}
+
+std::vector<FarBuffer> PacketNet::Impl::gather_far_buffers(
+    std::span<const std::uint32_t> on_link) const {
+  if (processes_ == nullptr) return {};
+  std::vector<FarBuffer> out = gather<FarBuffer>([&](unsigned part) {
+    std::vector<FarBuffer> own;
+    visit_ports(part, [&](PortAt port) {
+      const Wire& wire = wiring_.wires[port];
+      if (!wire.crosses || state_.is_here[wiring_.wires[wire.peer].node]) return;
+      for (PortVl at = port * vls_; at < (port + 1) * vls_; ++at) {
+        const InputVl& in = state_.ins[at];
+        own.push_back({.at = at,
+                       .advertised = in.advertised,
+                       .free = in.free,
+                       .on_link = on_link.empty() ? 0 : on_link[at],
+                       .is_up = state_.ports[port].state != PortState::Down});
+      }
+    });
+    return own;
+  });
+  std::ranges::sort(out, {}, &FarBuffer::at);
+  return out;
+}
+
+void PacketNet::Impl::gather_totals() const {
+  if (processes_ == nullptr || has_totals_) return;
+
+  struct Named {
+    PortTotal total;
+    PortAt port = 0;
+    bool has_sent = false;  // the host there
+  };
+
+  totals_.resize(state_.ports.size());
+  sent_.resize(state_.hosts.size());
+  const std::vector<Named> all = gather<Named>([&](unsigned part) {
+    std::vector<Named> own;
+    visit_ports(part, [&](PortAt port) {
+      const HostNum host = wiring_.host_of[port];
+      own.push_back({.total = own_total(port),
+                     .port = port,
+                     .has_sent = host != kNowhere && state_.hosts[host].asked});
+    });
+    return own;
+  });
+  for (const Named& each : all) {
+    totals_[each.port] = each.total;
+    const HostNum host = wiring_.host_of[each.port];
+    if (host != kNowhere) sent_[host] = each.has_sent;
+  }
+  has_totals_ = true;
+}
+
+PortTotal PacketNet::Impl::own_total(PortAt port) const {
+  const Picos now = parts_[0]->state.now;
+  return {.sent_bytes = state_.ports[port].sent_bytes,
+          .blocked = state_.extras[port].blocked + (state_.ports[port].blocked ? now : 0)};
+}
+
+PortTotal PacketNet::Impl::port_total(PortAt port) const {
+  gather_totals();
+  return processes_ == nullptr ? own_total(port) : totals_[port];
+}
+
+bool PacketNet::Impl::has_sent(HostNum host) const {
+  gather_totals();
+  return processes_ == nullptr ? state_.hosts[host].asked : sent_[host];
 }
 
 Picos PacketNet::Impl::next_due() const {

@@ -1,5 +1,5 @@
 // What a net is made of: packets, VLs, ports, nodes. Partitions share the arrays; each reads and
-// writes what belongs to its own nodes.
+// writes what belongs to its own nodes. A process makes what belongs to its own partitions.
 //
 // A PortVl numbers one VL of one port: port * vls + vl. All state belongs to one node, but for the
 // ring of credits, which the far end of the link writes where it is of the same partition.
@@ -8,7 +8,8 @@
 #include <array>
 #include <vector>
 
-#include "sim-backend/kernel/huge_pages.h"
+#include "sim-backend/kernel/sparse_array.h"
+#include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/destination_map.h"
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/packet/switch_tables.h"
@@ -247,22 +248,37 @@ static_assert(sizeof(DataPacket) == 64 && sizeof(OutputVl) == 64 && sizeof(NetPo
               sizeof(PortExtra) == 64);
 static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 24);
 
+/// Blocks of each VL's input buffer.
+[[nodiscard]] inline std::uint16_t input_capacity(const PacketOptions& options, bool on_switch) {
+  const unsigned bytes =
+      on_switch ? options.switches.input_buffer_bytes : options.adapters.buffer_bytes;
+  return static_cast<std::uint16_t>(bytes / kBlockBytes);
+}
+
 /// Those of the whole fabric. Sizes stay.
 struct NetState {
-  NetState(const Wiring& wiring, const PacketOptions& options);
+  /// `here`: by node, whether this process simulates it.
+  NetState(const Wiring& wiring, const PacketOptions& options, std::vector<bool> here);
 
-  PagedVector<NetNode> nodes;
-  PagedVector<NetPort> ports;
-  PagedVector<PortExtra> extras;  // by port
-  PagedVector<OutputVl> outs;
-  PagedVector<InputVl> ins;
-  PagedVector<NetHost> hosts;
+  std::vector<bool> is_here;  // by node
+  SparseArray<NetNode> nodes;
+  SparseArray<NetPort> ports;
+  SparseArray<PortExtra> extras;  // by port
+  SparseArray<OutputVl> outs;
+  SparseArray<InputVl> ins;
+  SparseArray<NetHost> hosts;
   std::vector<HostLid> host_lids;
   std::vector<QueueSet> source_queues;  // by host, then VL; empty with one queue per VL
   std::uint32_t queues_per_vl = 1;
   std::vector<DestinationMap<Picos>> allowed;  // by source, of those slower; empty: no static rates
   std::vector<HostNum> lid_owner;              // by LID
   std::vector<FeedbackQueue> feedback;
+
+ private:
+  void make_nodes(const Wiring& wiring,
+                  const PacketOptions& options,
+                  std::size_t first,
+                  std::size_t end);
 };
 
 }  // namespace smd::sim

@@ -47,12 +47,16 @@ std::uint64_t NetStats::discards() const {
   return std::accumulate(discarded.begin(), discarded.end(), std::uint64_t{0});
 }
 
-PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptions& options)
+PacketNet::Impl::Impl(PacketNet& self,
+                      const FabricSpec& spec,
+                      const PacketOptions& options,
+                      ProcessTeam* processes)
     : options_(options),
+      processes_(processes),
       part_of_node_(split_nodes(spec, options.partitions)),
       wiring_(spec, options),
       vls_(options.vls),
-      state_(wiring_, options) {
+      state_(wiring_, options, nodes_here()) {
   link_partitions();
   SMD_CHECK(lookahead_ > 0, "partitions need cables that take time");
   const unsigned count = options.partitions;
@@ -71,6 +75,7 @@ PacketNet::Impl::Impl(PacketNet& self, const FabricSpec& spec, const PacketOptio
       parts_[to]->state.incoming[from] = links_.back().get();
     }
   }
+  join_processes();
 }
 
 /// What each has counted. Sums of differences modulo 2^64 are right.
@@ -81,8 +86,8 @@ const NetStats& PacketNet::Impl::stats() const {
   return sum_;
 }
 
-PacketNet::PacketNet(const FabricSpec& spec, const PacketOptions& options)
-    : impl_(std::make_unique<Impl>(*this, spec, options)) {}
+PacketNet::PacketNet(const FabricSpec& spec, const PacketOptions& options, ProcessTeam* processes)
+    : impl_(std::make_unique<Impl>(*this, spec, options, processes)) {}
 
 PacketNet::~PacketNet() = default;
 
@@ -109,9 +114,10 @@ void PacketNet::set_observer(PacketObserver* observer) {
   for (const auto& part : impl_->parts_) part->state.observer = observer;
 }
 
-void PacketNet::set_team(Team* team) { impl_->team_ = team; }
-
-void PacketNet::set_processes(ProcessTeam* team) { impl_->join_processes(*team); }
+void PacketNet::set_team(Team* team) {
+  SMD_CHECK(impl_->processes_ == nullptr, "several processes are a team already");
+  impl_->team_ = team;
+}
 
 void PacketNet::set_congestion_control(const CongestionHooks& hooks) {
   set_congestion_control(std::span(&hooks, 1));
@@ -245,20 +251,18 @@ VlOccupancy PacketNet::read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl
           .input_capacity = in.capacity,
           .output_used = buffered ? capacity - out.room : 0,
           .output_capacity = capacity,
-          .credit = credit_left(impl_->known_limit(port_vl), out.fctbs)};
+          .credit = credit_left(impl_->known_limit(port_vl, {}), out.fctbs)};
 }
 
 Picos PacketNet::blocked_time(std::uint32_t node, PortNum port) const {
-  const PortAt at = impl_->wiring_.port_of(node, port.value());
-  const PortExtra& extra = impl_->state_.extras[at];
-  return extra.blocked + (impl_->state_.ports[at].blocked ? now() : 0);
+  return impl_->port_total(impl_->wiring_.port_of(node, port.value())).blocked;
 }
 
 std::uint64_t PacketNet::sent_bytes(std::uint32_t node, PortNum port) const {
-  return impl_->state_.ports[impl_->wiring_.port_of(node, port.value())].sent_bytes;
+  return impl_->port_total(impl_->wiring_.port_of(node, port.value())).sent_bytes;
 }
 
-bool PacketNet::has_sent(HostNum host) const { return impl_->state_.hosts[host].asked; }
+bool PacketNet::has_sent(HostNum host) const { return impl_->has_sent(host); }
 
 std::uint32_t PacketNet::host_byte_time(HostNum host) const {
   return impl_->wiring_.wires[impl_->wiring_.host_port[host]].byte_time;
@@ -266,33 +270,53 @@ std::uint32_t PacketNet::host_byte_time(HostNum host) const {
 
 unsigned PacketNet::header_bytes() const { return impl_->options_.links.header_bytes; }
 
-Occupancy PacketNet::occupancy() const {
-  Occupancy out;
-  double inputs = 0, outputs = 0;
-  const Wiring& all = wiring();
-  for (std::uint32_t node = 0; node < all.is_switch.size(); ++node) {
-    if (all.is_switch[node] == 0) continue;
-    for (unsigned port = 1; port <= all.num_ports[node]; ++port) {
-      if (all.wires[all.port_of(node, port)].peer == kNowhere) continue;
-      for (unsigned vl = 0; vl < options().vls; ++vl) {
-        const VlOccupancy buffers = read_vl_occupancy(
-            node, PortNum{static_cast<std::uint8_t>(port)}, Vl{static_cast<std::uint8_t>(vl)});
-        const double in = double(buffers.input_used) / buffers.input_capacity;
-        out.mean_input += in;
-        out.max_input = std::max(out.max_input, in);
-        ++inputs;
-        if (buffers.output_capacity == 0) continue;
-        const double used = double(buffers.output_used) / buffers.output_capacity;
-        out.mean_output += used;
-        out.max_output = std::max(out.max_output, used);
-        ++outputs;
+/// Whole numbers, whose sums depend on no order.
+struct BuffersOfPart {
+  std::uint64_t buffers = 0;
+  std::uint64_t input_used = 0;
+  std::uint64_t output_used = 0;
+  std::uint32_t most_input = 0;
+  std::uint32_t most_output = 0;
+};
+
+Occupancy PacketNet::Impl::occupancy() const {
+  const SwitchModel& sw = options_.switches;
+  const unsigned input_blocks = input_capacity(options_, true);
+  const unsigned output_blocks = sw.output_buffers ? sw.output_buffer_bytes / kBlockBytes : 0;
+  const auto parts = gather<BuffersOfPart>([&](unsigned part) {
+    BuffersOfPart own;
+    visit_ports(part, [&](PortAt port) {
+      if (!is_switch_port(port) || wiring_.wires[port].peer == kNowhere) return;
+      for (PortVl at = port * vls_; at < (port + 1) * vls_; ++at) {
+        const std::uint32_t input = unsigned{state_.ins[at].capacity} - state_.ins[at].free;
+        const std::uint32_t output = output_blocks == 0 ? 0 : output_blocks - state_.outs[at].room;
+        ++own.buffers;
+        own.input_used += input;
+        own.output_used += output;
+        own.most_input = std::max(own.most_input, input);
+        own.most_output = std::max(own.most_output, output);
       }
-    }
+    });
+    return std::vector{own};
+  });
+  BuffersOfPart all;
+  for (const BuffersOfPart& part : parts) {
+    all.buffers += part.buffers;
+    all.input_used += part.input_used;
+    all.output_used += part.output_used;
+    all.most_input = std::max(all.most_input, part.most_input);
+    all.most_output = std::max(all.most_output, part.most_output);
   }
-  if (inputs > 0) out.mean_input /= inputs;
-  if (outputs > 0) out.mean_output /= outputs;
-  return out;
+  const auto share = [](std::uint64_t used, std::uint64_t capacity) {
+    return capacity == 0 ? 0 : static_cast<double>(used) / static_cast<double>(capacity);
+  };
+  return {.mean_input = share(all.input_used, all.buffers * input_blocks),
+          .max_input = share(all.most_input, input_blocks),
+          .mean_output = share(all.output_used, all.buffers * output_blocks),
+          .max_output = share(all.most_output, output_blocks)};
 }
+
+Occupancy PacketNet::occupancy() const { return impl_->occupancy(); }
 
 std::vector<PortUse> PacketNet::port_use() const {
   std::vector<PortUse> out;
@@ -319,6 +343,9 @@ std::string PacketNet::audit() const { return impl_->audit(); }
 
 NetMemory PacketNet::memory_use() const {
   NetMemory out;
+  const auto of_made = [](const auto& values) {
+    return values.count_made() * sizeof(typename std::decay_t<decltype(values)>::value_type);
+  };
   const auto of = [&out](const auto& values) {
     constexpr std::size_t kEach = sizeof(typename std::decay_t<decltype(values)>::value_type);
     out.spare += (values.capacity() - values.size()) * kEach;
@@ -326,18 +353,22 @@ NetMemory PacketNet::memory_use() const {
   };
   const NetState& state = impl_->state_;
   const Wiring& wires = impl_->wiring_;
-  out.nodes = of(state.nodes) + of(wires.first_port) + of(wires.is_switch) + of(wires.num_ports) +
-              of(impl_->part_of_node_);
-  out.ports = of(state.ports) + of(state.extras) + of(wires.wires) + of(wires.host_of);
-  out.lanes = of(state.outs) + of(state.ins);
-  out.hosts = of(state.hosts) + of(state.host_lids) + of(state.source_queues) + of(state.allowed) +
-              of(wires.host_mbps) + of(state.feedback) + of(wires.host_port);
+  out.nodes = of_made(state.nodes) + of(wires.first_port) + of(wires.is_switch) +
+              of(wires.num_ports) + of(impl_->part_of_node_);
+  out.ports = of_made(state.ports) + of_made(state.extras) + of(wires.wires) + of(wires.host_of);
+  out.lanes = of_made(state.outs) + of_made(state.ins);
+  out.hosts = of_made(state.hosts) + of(state.host_lids) + of(state.source_queues) +
+              of(state.allowed) + of(wires.host_mbps) + of(state.feedback) + of(wires.host_port);
   out.fixed = of(state.lid_owner);
   for (const DestinationMap<Picos>& own : state.allowed) out.hosts += own.memory();
   for (const QueueSet& set : state.source_queues) {
     out.hosts += of(set.queues) + set.place.memory();
   }
-  for (const NetNode& node : state.nodes) out.nodes += node.tables.memory();
+  for (const auto& range : state.nodes.made()) {
+    for (std::size_t node = range.first; node < range.end(); ++node) {
+      out.nodes += state.nodes[node].tables.memory();
+    }
+  }
   for (const auto& part : impl_->parts_) {
     out.packets += of(part->state.packets) + of(part->state.origins);
     const EventWheel& queue = part->state.queue;

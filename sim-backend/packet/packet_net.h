@@ -95,7 +95,11 @@ class PacketNet final : public DataNet {
  public:
   /// Requires: check_spec(spec), check_options(options), check_queues(options, hosts) and
   /// check_partitions(spec, options) are empty. All ports are Down.
-  PacketNet(const FabricSpec& spec, const PacketOptions& options);
+  ///
+  /// `processes` simulate the net together, each some partitions, of which alone it has the state;
+  /// null: this one does. They make the same calls in the same order, questions too. Requires: a
+  /// team for as many partitions, which outlives the net.
+  PacketNet(const FabricSpec& spec, const PacketOptions& options, ProcessTeam* processes = nullptr);
   ~PacketNet() override;
   PacketNet(const PacketNet&) = delete;
 
@@ -107,8 +111,7 @@ class PacketNet final : public DataNet {
   void send_from_switch(const SwitchSending& sending);
 
   /// From now on the node works by these registers: tables, port states, VLs, MTUs. Packets on a
-  /// link that goes down are lost. Requires: before start() where several processes simulate the
-  /// net, here and in switch_off().
+  /// link that goes down are lost. Requires: of several processes, before start() and once.
   void load(std::uint32_t node, const NodeState& registers);
 
   /// In place of load() for each node: no LIDs and no tables, every cabled port Active with this
@@ -116,7 +119,7 @@ class PacketNet final : public DataNet {
   /// and a route choice. Requires: nothing was loaded; no congestion control that answers.
   void open_all(unsigned mtu);
 
-  /// The node is dead: what it holds is thrown away. load() revives it.
+  /// The node is dead: what it holds is thrown away. load() revives it. Requires: as load().
   void switch_off(std::uint32_t node);
 
   /// Requires: `workload` and `observer` outlive the net, or null.
@@ -136,13 +139,9 @@ class PacketNet final : public DataNet {
   /// partition where it looks far.
   void set_route_choice(const RouteChoice* choice);
 
-  /// Who runs the partitions side by side; null: they take turns. Outlives the net.
+  /// Who runs the partitions side by side; null: they take turns. Outlives the net. Requires: one
+  /// process.
   void set_team(Team* team);
-
-  /// Several processes simulate the net: each runs partitions of its own, and knows after start()
-  /// and run_until() what the others' hold as well. Requires: before start(); the team is for as
-  /// many partitions and outlives the net.
-  void set_processes(ProcessTeam* team);
 
   /// Asks every host for its first packet.
   void start() override;

@@ -59,8 +59,7 @@ inline constexpr std::uint32_t kPacketMask = (1u << 25) - 1;  // and 30 million 
 }
 
 struct PartState {
-  /// Of partition `part_number`, which works on its own nodes; the others' arrays it only reads, if
-  /// at all.
+  /// Of partition `part_number`, which works on its own nodes.
   PartState(PacketNet& net,
             NetState& fabric,
             const Wiring& fabric_wiring,
@@ -74,6 +73,9 @@ struct PartState {
   [[nodiscard]] unsigned vl_of(PortVl port_vl) const { return port_vl % vls; }
 
   [[nodiscard]] bool is_switch_port(PortAt port) const { return wires[port].on_switch; }
+
+  /// Whether this process has the state of the port.
+  [[nodiscard]] bool has(PortAt port) const { return is_here[wires[port].node]; }
 
   // Events. Requires: `at` is not before `now`.
   void push(Picos at, NetStep step, std::uint32_t index, std::uint32_t argument);
@@ -169,6 +171,7 @@ struct PartState {
   Workload* workload = nullptr;
   PacketObserver* observer = nullptr;
   const std::vector<std::uint32_t>& part_of_node;
+  const std::vector<bool>& is_here;      // by node, as in NetState
   std::span<PartState* const> parts;     // all of them, this one too
   std::vector<PartitionLink*> outgoing;  // by partition; null to itself
   std::vector<PartitionLink*> incoming;

@@ -55,6 +55,12 @@ struct Wiring {
     return first_port[node] + number;
   }
 
+  /// The first port of a node; behind the last node, the number of all ports.
+  [[nodiscard]] PortAt begin_of(std::size_t node) const {
+    return node == is_switch.size() ? static_cast<PortAt>(wires.size())
+                                    : first_port[node] + (is_switch[node] != 0 ? 0 : 1);
+  }
+
  private:
   void set_crossing_time(std::uint32_t node, unsigned speed_up_percent);
 };

@@ -537,14 +537,12 @@ PointResult PreparedScenario::run(double load,
   const TrafficSpec& t = scenario_.traffic;
   PacketOptions options = scenario_.packet;
   options.seed = seed;
-  PacketNet net(spec_, options);
   ThreadTeam team;
-  net.set_team(&team);
-  if (!is_subnet_) net.open_all(mtu_bytes(scenario_.program.mtu));
   std::optional<ProcessTeam> processes;
-  if (control.processes != nullptr) {
-    net.set_processes(&processes.emplace(*control.processes, options.partitions));
-  }
+  if (control.processes != nullptr) processes.emplace(*control.processes, options.partitions);
+  PacketNet net(spec_, options, processes ? &*processes : nullptr);
+  if (!processes) net.set_team(&team);
+  if (!is_subnet_) net.open_all(mtu_bytes(scenario_.program.mtu));
   for (std::uint32_t n = 0; n < fabric_.nodes.size(); ++n) net.load(n, fabric_.nodes[n]);
   ReplySl reply_sl;
   if (auto sl = path_sl()) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim-backend/kernel/huge_pages.h"
+#include "sim-backend/kernel/sparse_array.h"
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/destination_map.h"
 #include "sim-backend/packet/event_queue.h"
@@ -215,6 +216,37 @@ TEST(PagedVector, BeginsWithALineOrWithAPage) {
   many.resize(5u << 20, 2);
   EXPECT_EQ(begin(many) % (2u << 20), 0u);
   EXPECT_EQ(std::count(many.begin(), many.end(), 1), 2 << 20);
+}
+
+/// Counts those of it that are alive.
+struct Counted {
+  Counted() { ++alive; }
+
+  ~Counted() { --alive; }
+
+  Counted(const Counted&) = delete;
+
+  static inline int alive = 0;
+  int value = 7;
+};
+
+TEST(SparseArray, MakesWhatItIsToldTo) {
+  {
+    const SparseArray<Counted> empty(0);
+    SparseArray<Counted> some(1'000'000);
+    EXPECT_EQ(some.size(), 1'000'000u);
+    EXPECT_EQ(Counted::alive, 0);
+    some.make({10, 3});
+    some.make({20, 0});
+    some.make({999'999, 1});
+    EXPECT_EQ(Counted::alive, 4);
+    EXPECT_EQ(some.count_made(), 4u);
+    ASSERT_EQ(some.made().size(), 2u);
+    EXPECT_EQ(some.made()[0].end(), 13u);
+    EXPECT_EQ(some[12].value, 7);
+    EXPECT_EQ(&some.all()[999'999], &some[999'999]);
+  }
+  EXPECT_EQ(Counted::alive, 0);
 }
 
 TEST(DestinationMap, KeepsWhatIsPutThere) {

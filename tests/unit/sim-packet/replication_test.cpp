@@ -366,7 +366,7 @@ TEST(SwitchPort, OfSeveralProcessesSendsWhileItRuns) {
   LoneProcess process;
   ProcessTeam team(process, 1);
   PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2"), PacketOptions::thesis());
-  rig.net->set_processes(&team);
+  rig.net = std::make_unique<PacketNet>(rig.spec, PacketOptions::thesis(), &team);
   rig.reload();
   Answering handler;
   handler.to = rig.fabric.host_lids[1];

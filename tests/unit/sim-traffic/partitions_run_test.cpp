@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "sim-backend/kernel/process_team.h"
+#include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
 #include "smd/base/rng.h"
@@ -172,6 +173,48 @@ TEST(FullPartitions, EndAnExchangeInEveryProcessAlike) {
       EXPECT_EQ(point.audit, "") << kind;
       EXPECT_TRUE(point.complete) << kind;
     }
+  }
+}
+
+/// One of several that nobody has joined: enough for a net that does not run.
+struct AloneOf final : Processes {
+  AloneOf(unsigned own, unsigned all) : own_number(own), all_count(all) {}
+
+  [[nodiscard]] unsigned number() const override { return own_number; }
+
+  [[nodiscard]] unsigned count() const override { return all_count; }
+
+  void agree(std::span<std::int64_t>) override { std::abort(); }
+
+  void exchange(std::span<std::int64_t>, std::span<const Bytes>, std::span<Bytes>) override {
+    std::abort();
+  }
+
+  void share(std::span<std::byte>, unsigned) override { std::abort(); }
+
+  [[noreturn]] void fail(const std::string&) override { std::abort(); }
+
+  unsigned own_number;
+  unsigned all_count;
+};
+
+TEST(SeveralProcesses, DivideTheStateOfPortsAndVls) {
+  const auto spec = load_fabric("fat-tree:k=8,levels=3");
+  ASSERT_TRUE(spec.has_value());
+  PacketOptions options;
+  options.partitions = 6;
+  const std::size_t whole = PacketNet(*spec, options).memory_use().lanes;
+  for (const unsigned count : {1u, 2u, 3u, 6u}) {
+    std::size_t sum = 0, most = 0;
+    for (unsigned number = 0; number < count; ++number) {
+      AloneOf process(number, count);
+      ProcessTeam team(process, options.partitions);
+      const PacketNet net(*spec, options, &team);
+      sum += net.memory_use().lanes;
+      most = std::max(most, net.memory_use().lanes);
+    }
+    EXPECT_EQ(sum, whole) << count;
+    EXPECT_LE(most * count, whole * 5 / 4) << count;
   }
 }
 
