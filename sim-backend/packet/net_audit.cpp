@@ -22,7 +22,7 @@ struct Blocks {
   SparseArray<std::uint32_t> input, output, on_link;
 };
 
-struct Found {
+struct PacketCounts {
   std::uint64_t alive = 0;
   std::uint64_t waiting = 0;
   std::uint64_t notices = 0;
@@ -30,8 +30,8 @@ struct Found {
 };
 
 /// The packets of a partition.
-Found find_packets(const PartState& part, const Blocks& blocks) {
-  Found found;
+PacketCounts count_packets(const PartState& part, const Blocks& blocks) {
+  PacketCounts found;
   for (const DataPacket& packet : part.packets) {
     const Marking* marking = part.hooks.marking;
     const bool exists = packet.place != Place::Free && !is_counted_lost(packet);
@@ -131,10 +131,10 @@ std::string PacketNet::Impl::audit() const {
         s.in_flight);
   }
   Blocks blocks(state_);
-  Found found{.impossible = s.impossible_marks};
-  const auto by_part = gather<Found>(
-      [&](unsigned part) { return std::vector{find_packets(parts_[part]->state, blocks)}; });
-  for (const Found& each : by_part) {
+  PacketCounts found{.impossible = s.impossible_marks};
+  const auto by_part = gather<PacketCounts>(
+      [&](unsigned part) { return std::vector{count_packets(parts_[part]->state, blocks)}; });
+  for (const PacketCounts& each : by_part) {
     found.alive += each.alive;
     found.waiting += each.waiting;
     found.notices += each.notices;
