@@ -201,7 +201,7 @@ struct AloneOf final : Processes {
 TEST(SeveralProcesses, DivideTheStateOfPortsAndVls) {
   const auto spec = load_fabric("fat-tree:k=8,levels=3");
   ASSERT_TRUE(spec.has_value());
-  PacketOptions options;
+  PacketOptions options = PacketOptions::modern();
   options.partitions = 6;
   const std::size_t whole = PacketNet(*spec, options).memory_use().lanes;
   for (const unsigned count : {1u, 2u, 3u, 6u}) {
