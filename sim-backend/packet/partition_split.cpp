@@ -1,5 +1,7 @@
-// Halves, and halves of these: each grows from one end of the fabric by the switch that has the
-// largest share of its cables inside, then switches move over one by one where that cuts fewer.
+// Halves, and halves of these. One grows from an end of the fabric by the switch that has the
+// largest share of its cables inside, or is the first switches in the fabric's order; then switches
+// move over one by one where that cuts fewer cables. Whichever cuts fewer is taken: growth finds
+// the pods of a tree, but on a large dragonfly takes the same switch of many groups.
 #include "sim-backend/packet/partition_split.h"
 
 #include <fmt/core.h>
@@ -65,19 +67,32 @@ class RecursiveBisection {
       return;
     }
     const unsigned left = parts / 2;
-    for (const std::uint32_t s : members) inside_[s] = kRight;
     std::uint64_t whole = 0;
     for (const std::uint32_t s : members) whole += graph_.work[s];
-    const std::uint64_t target = whole * left / parts;
     // Neither half may have fewer switches than partitions.
-    const std::size_t most = members.size() - (parts - left);
-    std::uint64_t work = 0;
-    std::size_t count = grow(members, target, left, most, work);
-    improve(
-        members, target, std::max<std::uint64_t>(1, whole / kTolerance), left, most, count, work);
+    const Half half{.target = whole * left / parts,
+                    .tolerance = std::max<std::uint64_t>(1, whole / kTolerance),
+                    .least = left,
+                    .most = members.size() - (parts - left)};
+    std::vector<std::uint32_t> best;
+    std::uint64_t least_cut = 0;
+    for (const bool in_order : {true, false}) {
+      for (const std::uint32_t s : members) inside_[s] = kRight;
+      std::uint64_t work = 0;
+      const std::size_t count =
+          in_order ? take_first(members, half, work) : grow(members, half, work);
+      improve(members, half, count, work);
+      const std::uint64_t cut = count_cut(members);
+      if (!best.empty() && cut >= least_cut) continue;
+      least_cut = cut;
+      best.clear();
+      for (const std::uint32_t s : members) best.push_back(inside_[s]);
+    }
     std::vector<std::uint32_t> halves[2];
-    for (const std::uint32_t s : members) halves[inside_[s]].push_back(s);
-    for (const std::uint32_t s : members) inside_[s] = kNowhere;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      halves[best[i]].push_back(members[i]);
+      inside_[members[i]] = kNowhere;
+    }
     share_out(halves[kLeft], first, left);
     share_out(halves[kRight], first + left, parts - left);
   }
@@ -85,6 +100,14 @@ class RecursiveBisection {
  private:
   static constexpr std::uint32_t kLeft = 0;
   static constexpr std::uint32_t kRight = 1;
+
+  /// What the left half is to have: so much work, at least and at most so many switches.
+  struct Half {
+    std::uint64_t target = 0;
+    std::uint64_t tolerance = 0;
+    std::size_t least = 0;
+    std::size_t most = 0;
+  };
 
   /// Last of a breadth-first search: at an end of the members.
   [[nodiscard]] std::uint32_t find_end(const std::vector<std::uint32_t>& members) const {
@@ -101,10 +124,37 @@ class RecursiveBisection {
     return line.back();
   }
 
+  [[nodiscard]] bool is_enough(const Half& half,
+                               std::size_t count,
+                               std::uint64_t work,
+                               std::uint32_t next) const {
+    if (count >= half.most) return true;
+    return count >= half.least && work + graph_.work[next] / 2 > half.target;
+  }
+
+  std::size_t take_first(const std::vector<std::uint32_t>& members,
+                         const Half& half,
+                         std::uint64_t& work) {
+    std::size_t count = 0;
+    while (!is_enough(half, count, work, members[count])) {
+      work += graph_.work[members[count]];
+      inside_[members[count++]] = kLeft;
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::uint64_t count_cut(const std::vector<std::uint32_t>& members) const {
+    std::uint64_t out = 0;
+    for (const std::uint32_t s : members) {
+      for (const std::uint32_t near : graph_.near[s]) {
+        out += inside_[s] == kLeft && inside_[near] == kRight;
+      }
+    }
+    return out;
+  }
+
   std::size_t grow(const std::vector<std::uint32_t>& members,
-                   std::uint64_t target,
-                   std::size_t least,
-                   std::size_t most,
+                   const Half& half,
                    std::uint64_t& work) {
     // By the share of their cables that ends inside, largest first, then by number.
     std::vector<std::int64_t> shared(graph_.nodes.size());
@@ -116,8 +166,7 @@ class RecursiveBisection {
     for (const std::uint32_t s : members) line.insert(rank(s));
     std::uint32_t next = find_end(members);
     std::size_t count = 0;
-    while (count < most) {
-      if (count >= least && work + graph_.work[next] / 2 > target) break;
+    while (!is_enough(half, count, work, next)) {
       line.erase(rank(next));
       inside_[next] = kLeft;
       work += graph_.work[next];
@@ -134,10 +183,7 @@ class RecursiveBisection {
   }
 
   void improve(const std::vector<std::uint32_t>& members,
-               std::uint64_t target,
-               std::uint64_t tolerance,
-               std::size_t least,
-               std::size_t most,
+               const Half& half,
                std::size_t count,
                std::uint64_t work) {
     bool moved = true;
@@ -152,8 +198,8 @@ class RecursiveBisection {
         const bool leaves = inside_[s] == kLeft;
         const std::uint64_t after = leaves ? work - graph_.work[s] : work + graph_.work[s];
         const std::size_t many = leaves ? count - 1 : count + 1;
-        if (many < least || many > most) continue;
-        if (after > target + tolerance || after + tolerance < target) continue;
+        if (many < half.least || many > half.most) continue;
+        if (after > half.target + half.tolerance || after + half.tolerance < half.target) continue;
         inside_[s] = leaves ? kRight : kLeft;
         work = after;
         count = many;
