@@ -30,6 +30,18 @@ TEST(PartitionSplit, CutsWhereThereIsOneCable) {
   EXPECT_THAT(part, testing::Contains(0u));
 }
 
+// 129 groups, a cable between each two of them: halves of whole groups cut 64 times 65.
+TEST(PartitionSplit, KeepsTheGroupsOfALargeDragonflyWhole) {
+  const FabricSpec spec = load_fabric("dragonfly:a=16,c=1,h=8").value();
+  EXPECT_LE(cut_cables(spec, split_nodes(spec, 2)), 64u * 65u);
+}
+
+// Planes of 64 switches; a cut between two planes passes a cable of each switch, twice on a circle.
+TEST(PartitionSplit, CutsATorusBetweenPlanes) {
+  const FabricSpec spec = load_fabric("torus:dims=8.8.8,hosts=1").value();
+  EXPECT_LE(cut_cables(spec, split_nodes(spec, 2)), 2u * 64u);
+}
+
 class Split : public testing::TestWithParam<const char*> {};
 
 TEST_P(Split, KeepsAdaptersWithTheirSwitchAndSharesTheWork) {
