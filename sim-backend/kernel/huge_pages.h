@@ -3,14 +3,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <vector>
 
 namespace smd::sim {
 
-/// At least so many bytes; whoever has fewer gets ordinary pages. Aligned to a cache line.
-[[nodiscard]] void* take_pages(std::size_t bytes);
+enum class PageSize : std::uint8_t { Ordinary, Huge };
+
+/// Aligned to a cache line. Whoever asks for less than a huge page gets ordinary ones.
+[[nodiscard]] void* take_pages(std::size_t bytes, PageSize size = PageSize::Huge);
 void give_pages(void* memory, std::size_t bytes);
+
+/// For those huge pages that lie within such memory, or within a part of it.
+void ask_for_huge_pages(void* memory, std::size_t bytes);
 
 template <class T>
 struct PageAllocator {

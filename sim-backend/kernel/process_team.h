@@ -34,6 +34,11 @@ class ProcessTeam final : public Team {
     return home_of(member) == processes_.number();
   }
 
+  /// Whether one process has both.
+  [[nodiscard]] bool has_same_home(unsigned one, unsigned other) const {
+    return home_of(one) == home_of(other);
+  }
+
   /// Requires: before run(), by all processes alike and in one order; one of the two is here, one
   /// is not; the channel outlives the team's runs.
   void connect(unsigned from, unsigned to, ProcessChannel& channel);

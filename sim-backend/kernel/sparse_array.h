@@ -1,6 +1,10 @@
 // An array of which a process uses some ranges: every entry has an address, and memory goes to
-// those that are made.
+// those that are made. AddressSanitizer stops whoever touches another.
 #pragma once
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <cstddef>
 #include <memory>
@@ -24,20 +28,27 @@ class SparseArray {
   };
 
   /// Nothing is made yet.
-  explicit SparseArray(std::size_t size) : values_(PageAllocator<T>().allocate(size), size) {}
+  explicit SparseArray(std::size_t size)
+      : values_(static_cast<T*>(take_pages(size * sizeof(T), PageSize::Ordinary)), size) {
+    forbid(values_);
+  }
 
   SparseArray(const SparseArray&) = delete;
   SparseArray& operator=(const SparseArray&) = delete;
 
   ~SparseArray() {
     for (const Range& range : made_) std::destroy_n(&values_[range.first], range.count);
-    PageAllocator<T>().deallocate(values_.data(), values_.size());
+    allow(values_);
+    give_pages(values_.data(), values_.size_bytes());
   }
 
   /// Gives the entries their default value. Requires: they come after all that were made before.
   void make(const Range& range) {
     if (range.count == 0) return;
-    std::uninitialized_value_construct_n(&values_[range.first], range.count);
+    const std::span<T> values = values_.subspan(range.first, range.count);
+    allow(values);
+    ask_for_huge_pages(values.data(), values.size_bytes());
+    std::uninitialized_value_construct_n(values.data(), range.count);
     made_.push_back(range);
   }
 
@@ -59,6 +70,18 @@ class SparseArray {
   }
 
  private:
+  static void forbid([[maybe_unused]] std::span<T> values) {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_poison_memory_region(values.data(), values.size_bytes());
+#endif
+  }
+
+  static void allow([[maybe_unused]] std::span<T> values) {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(values.data(), values.size_bytes());
+#endif
+  }
+
   std::span<T> values_;
   std::vector<Range> made_;
 };

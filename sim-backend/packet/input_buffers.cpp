@@ -32,11 +32,10 @@ class QueuesOfPorts final : public PortFill {
 
   [[nodiscard]] unsigned used(std::uint32_t node, std::uint8_t number, unsigned vl) const override {
     const PortAt port = net_.wiring.port_of(node, number);
-    const PortAt peer = net_.wires[port].peer;
-    if (peer == kNowhere) return 0;
+    if (net_.wires[port].peer == kNowhere) return 0;
     OutputVl& out = net_.outs[port * net_.vls + vl];
     take_credits(net_, out);
-    const unsigned takes = input_capacity(net_.options, net_.is_switch_port(peer));
+    const unsigned takes = input_capacity(net_.options, net_.wires[port].to_switch);
     unsigned blocks = takes - std::min(takes, credit_left(out.fccl, out.fctbs));
     if (net_.options.switches.output_buffers) {
       blocks += net_.options.switches.output_buffer_bytes / kBlockBytes - out.room;

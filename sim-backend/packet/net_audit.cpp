@@ -130,7 +130,7 @@ std::string PacketNet::Impl::audit() const {
         data_discards,
         s.in_flight);
   }
-  Blocks blocks(state_);
+  const Blocks blocks(state_);
   PacketCounts found{.impossible = s.impossible_marks};
   const auto by_part = gather<PacketCounts>(
       [&](unsigned part) { return std::vector{count_packets(parts_[part]->state, blocks)}; });

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/net_impl.h"
@@ -36,13 +37,17 @@ class WaitingList {
         port_vls_(static_cast<std::uint32_t>(net.state_.ins.size())),
         far_(far) {}
 
-  void add(PortAt port) {
+  void add_inputs(PortAt port) {
+    if (!net_.is_switch_port(port)) return;
+    for (PortVl at = port * vls_; at < (port + 1) * vls_; ++at) add_input(at);
+  }
+
+  void add_outputs(PortAt port) {
+    if (!net_.is_switch_port(port) || !net_.options_.switches.output_buffers) return;
     for (PortVl at = port * vls_; at < (port + 1) * vls_; ++at) {
-      add_input(at);
       const PacketAt head = state_.outs[at].head;
-      if (net_.options_.switches.output_buffers && head != kNowhere) {
-        add({.buffer = port_vls_ + at, .to = waits_for_credit(at, at, head)});
-      }
+      if (head == kNowhere) continue;
+      add({.buffer = port_vls_ + at, .to = waits_for_credit(at, at, head)});
     }
   }
 
@@ -128,9 +133,19 @@ class WaitGraph {
   /// its way into the crossbar.
   WaitGraph(std::vector<Waiting> all, unsigned vls, std::uint32_t in_use, bool opens)
       : all_(std::move(all)), vls_(vls), in_use_(in_use) {
-    std::ranges::stable_sort(all_, {}, &Waiting::buffer);
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      if (i == 0 || all_[i].buffer != all_[i - 1].buffer) first_.push_back(i);
+    if (!std::ranges::is_sorted(all_, {}, &Waiting::buffer)) {
+      std::ranges::stable_sort(all_, {}, &Waiting::buffer);
+    }
+    if (!all_.empty()) words_.resize(all_.back().buffer / 64 + 1);
+    for (std::uint32_t i = 0; i < all_.size(); ++i) {
+      if (i > 0 && all_[i].buffer == all_[i - 1].buffer) continue;
+      words_[all_[i].buffer / 64].buffers |= std::uint64_t{1} << all_[i].buffer % 64;
+      first_.push_back(i);
+    }
+    std::uint32_t count = 0;
+    for (Word& word : words_) {
+      word.before = count;
+      count += static_cast<std::uint32_t>(std::popcount(word.buffers));
     }
     if (opens) find_moving();
   }
@@ -149,10 +164,11 @@ class WaitGraph {
 
   /// size(): the buffer waits for nothing.
   [[nodiscard]] std::size_t place_of(std::uint32_t buffer) const {
-    const auto found = std::ranges::lower_bound(
-        first_, buffer, {}, [this](std::size_t first) { return all_[first].buffer; });
-    const bool is_it = found != first_.end() && all_[*found].buffer == buffer;
-    return is_it ? static_cast<std::size_t>(found - first_.begin()) : size();
+    if (buffer / 64 >= words_.size()) return size();
+    const Word& word = words_[buffer / 64];
+    const std::uint64_t bit = std::uint64_t{1} << buffer % 64;
+    if ((word.buffers & bit) == 0) return size();
+    return word.before + static_cast<std::size_t>(std::popcount(word.buffers & (bit - 1)));
   }
 
  private:
@@ -187,9 +203,16 @@ class WaitGraph {
     }
   }
 
+  /// Which of 64 buffers wait, and how many before them.
+  struct Word {
+    std::uint64_t buffers = 0;
+    std::uint32_t before = 0;
+  };
+
   std::vector<Waiting> all_;
-  std::vector<std::size_t> first_;  // in `all_`, by place
-  std::vector<bool> moves_;         // by place; empty: nothing is passed over
+  std::vector<Word> words_;
+  std::vector<std::uint32_t> first_;  // in `all_`, by place
+  std::vector<bool> moves_;           // by place; empty: nothing is passed over
   unsigned vls_;
   std::uint32_t in_use_;
 };
@@ -252,7 +275,8 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
   const std::vector<FarBuffer> far = gather_far_buffers({});
   auto waiting = gather<Waiting>([&](unsigned part) {
     WaitingList list(*this, far);
-    visit_ports(part, [&list](PortAt port) { list.add(port); });
+    visit_ports(part, [&list](PortAt port) { list.add_inputs(port); });
+    visit_ports(part, [&list](PortAt port) { list.add_outputs(port); });
     return std::move(list.all);
   });
   // Another VL opens a line with what is still to come, unless nothing comes any more.

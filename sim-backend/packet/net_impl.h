@@ -19,7 +19,7 @@ struct FarBuffer {
   std::uint16_t advertised = 0;  // the newest FCCL
   std::uint16_t free = 0;        // blocks
   std::uint32_t on_link = 0;     // blocks of packets on their way to it
-  std::uint32_t is_up = 0;       // its port is not Down
+  std::uint32_t is_up = 0;       // its port is not Down; a word, so that nothing lies between
 };
 
 /// Requires: it is there.
@@ -54,6 +54,7 @@ struct PacketNet::Impl {
   void join_processes();
   void share_parts();
   [[nodiscard]] bool is_here(unsigned part) const;
+  [[nodiscard]] bool has_same_home(unsigned one, unsigned other) const;
   [[nodiscard]] std::vector<bool> nodes_here() const;
   [[nodiscard]] Picos next_due() const;
 
@@ -62,7 +63,7 @@ struct PacketNet::Impl {
   template <class T, class List>
   [[nodiscard]] std::vector<T> gather(List list) const;
 
-  /// By `at`. `on_link`: blocks on their way, by input VL; empty: not asked for.
+  /// In the order of `at`. `on_link`: blocks on their way, by input VL; empty: not asked for.
   [[nodiscard]] std::vector<FarBuffer> gather_far_buffers(
       std::span<const std::uint32_t> on_link) const;
 
@@ -80,6 +81,10 @@ struct PacketNet::Impl {
       for (PortAt port = wiring_.begin_of(node); port < end; ++port) visit(port);
     }
   }
+
+  /// Of several processes: the first load() of a node, which tells the others that its links come
+  /// up, is the only one.
+  void note_loaded(std::uint32_t node);
 
   /// Whether what is told to a node from outside reaches every process.
   [[nodiscard]] bool takes_changes() const { return processes_ == nullptr || !started_; }
@@ -116,6 +121,7 @@ struct PacketNet::Impl {
   Picos lookahead_ = kNever;          // the least time between partitions
   Team* team_ = nullptr;              // of several processes `processes_`
   std::vector<Picos> due_elsewhere_;  // of several: when the next event of a partition is due
+  std::vector<bool> loaded_;          // of several: by node
   bool started_ = false;
   bool runs_ = false;     // inside run_until()
   mutable NetStats sum_;  // of all partitions
@@ -129,19 +135,28 @@ struct PacketNet::Impl {
 template <class T, class List>
 std::vector<T> PacketNet::Impl::gather(List list) const {
   static_assert(std::is_trivially_copyable_v<T>);
+  const auto count = static_cast<unsigned>(parts_.size());
   std::vector<T> all;
   Processes::Bytes bytes;
-  for (unsigned part = 0; part < parts_.size(); ++part) {
+  // A process has neighbours: one message from each.
+  for (unsigned first = 0, end = 0; first < count; first = end) {
     std::vector<T> own;
-    if (is_here(part)) own = list(part);
-    if (processes_ != nullptr) {
-      bytes.resize(own.size() * sizeof(T));
-      if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
-      processes_->share_all(part, bytes);
-      own.resize(bytes.size() / sizeof(T));
-      if (!own.empty()) std::memcpy(own.data(), bytes.data(), bytes.size());
+    for (end = first; end < count && has_same_home(first, end); ++end) {
+      if (!is_here(end)) continue;
+      std::vector<T> of_part = list(end);
+      if (own.empty()) {
+        own = std::move(of_part);
+      } else {
+        own.insert(own.end(), of_part.begin(), of_part.end());
+      }
     }
-    all.insert(all.end(), own.begin(), own.end());
+    if (processes_ == nullptr) return own;
+    bytes.resize(own.size() * sizeof(T));
+    if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
+    processes_->share_all(first, bytes);
+    const std::size_t before = all.size();
+    all.resize(before + bytes.size() / sizeof(T));
+    if (!bytes.empty()) std::memcpy(all.data() + before, bytes.data(), bytes.size());
   }
   return all;
 }

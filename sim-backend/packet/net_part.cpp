@@ -23,9 +23,9 @@ NetPart::NetPart(PacketNet& self,
                  const std::vector<std::uint32_t>& part_of_node,
                  unsigned number)
     : state(self, fabric, wiring, options, part_of_node, number) {
-  const std::size_t bytes = state.ports.size_bytes() + state.outs.size_bytes() +
-                            state.ins.size_bytes() + state.wires.size_bytes();
-  looks_ahead_ = bytes > options.cache_bytes;
+  const std::size_t per_port =
+      sizeof(NetPort) + sizeof(Wire) + state.vls * (sizeof(OutputVl) + sizeof(InputVl));
+  looks_ahead_ = fabric.ports.count_made() * per_port > options.cache_bytes;
 }
 
 void NetPart::run_before(Picos horizon) {
@@ -190,7 +190,7 @@ void NetPart::cut(PortAt port) {
   const PortAt peer = state.wires[port].peer;
   if (peer == kNowhere) return;
   cut_incoming(state.parts, port);
-  cut_incoming(state.parts, peer);
+  if (state.has(peer)) cut_incoming(state.parts, peer);
 }
 
 /// What is on its way now is of another link than what comes after it.

@@ -147,6 +147,17 @@ bool PacketNet::Impl::is_here(unsigned part) const {
   return processes_ == nullptr || processes_->is_here(part);
 }
 
+bool PacketNet::Impl::has_same_home(unsigned one, unsigned other) const {
+  return processes_ == nullptr || processes_->has_same_home(one, other);
+}
+
+void PacketNet::Impl::note_loaded(std::uint32_t node) {
+  if (processes_ == nullptr) return;
+  loaded_.resize(part_of_node_.size());
+  SMD_CHECK(!loaded_[node], "several processes load a node once");
+  loaded_[node] = true;
+}
+
 std::vector<bool> PacketNet::Impl::nodes_here() const {
   std::vector<bool> out(part_of_node_.size());
   for (std::size_t node = 0; node < out.size(); ++node) out[node] = is_here(part_of_node_[node]);
@@ -178,29 +189,31 @@ std::vector<FarBuffer> PacketNet::Impl::gather_far_buffers(
 
 void PacketNet::Impl::gather_totals() const {
   if (processes_ == nullptr || has_totals_) return;
-
-  struct Named {
-    PortTotal total;
-    PortAt port = 0;
-    bool has_sent = false;  // the host there
-  };
-
   totals_.resize(state_.ports.size());
   sent_.resize(state_.hosts.size());
-  const std::vector<Named> all = gather<Named>([&](unsigned part) {
-    std::vector<Named> own;
+  const auto count = static_cast<unsigned>(parts_.size());
+  // Ports of a partition have an order that all know.
+  const std::vector<PortTotal> totals = gather<PortTotal>([&](unsigned part) {
+    std::vector<PortTotal> own;
+    visit_ports(part, [&](PortAt port) { own.push_back(own_total(port)); });
+    return own;
+  });
+  const std::vector<char> sent = gather<char>([&](unsigned part) {
+    std::vector<char> own;
     visit_ports(part, [&](PortAt port) {
       const HostNum host = wiring_.host_of[port];
-      own.push_back({.total = own_total(port),
-                     .port = port,
-                     .has_sent = host != kNowhere && state_.hosts[host].asked});
+      if (host != kNowhere) own.push_back(state_.hosts[host].asked ? 1 : 0);
     });
     return own;
   });
-  for (const Named& each : all) {
-    totals_[each.port] = each.total;
-    const HostNum host = wiring_.host_of[each.port];
-    if (host != kNowhere) sent_[host] = each.has_sent;
+  auto total = totals.begin();
+  auto has_sent = sent.begin();
+  for (unsigned part = 0; part < count; ++part) {
+    visit_ports(part, [&](PortAt port) {
+      totals_[port] = *total++;
+      const HostNum host = wiring_.host_of[port];
+      if (host != kNowhere) sent_[host] = *has_sent++ != 0;
+    });
   }
   has_totals_ = true;
 }

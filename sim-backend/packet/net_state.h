@@ -255,7 +255,8 @@ static_assert(sizeof(InputVl) == 32 && sizeof(Wire) == 32 && sizeof(Origin) == 2
   return static_cast<std::uint16_t>(bytes / kBlockBytes);
 }
 
-/// Those of the whole fabric. Sizes stay.
+/// A place for each node, port and VL of the fabric; those of this process's nodes are made. Sizes
+/// stay.
 struct NetState {
   /// `here`: by node, whether this process simulates it.
   NetState(const Wiring& wiring, const PacketOptions& options, std::vector<bool> here);

@@ -93,6 +93,7 @@ PacketNet::~PacketNet() = default;
 
 void PacketNet::load(std::uint32_t node, const NodeState& registers) {
   SMD_CHECK(impl_->takes_changes(), "registers change before several processes start");
+  impl_->note_loaded(node);
   impl_->part_of(node).load(node, registers);
 }
 
@@ -153,7 +154,7 @@ void PacketNet::set_switch_port_handler(SwitchPortHandler* handler) {
 
 void PacketNet::send_from_switch(const SwitchSending& sending) {
   PartState& part = impl_->part_of(sending.node).state;
-  SMD_CHECK(impl_->takes_changes() || (impl_->runs_ && impl_->is_here(part.number)),
+  SMD_CHECK(impl_->processes_ == nullptr || (impl_->runs_ && impl_->is_here(part.number)),
             "a switch of several processes sends while its partition runs");
   smd::sim::send_from_switch(part, sending);
 }
@@ -240,6 +241,7 @@ HostNum PacketNet::host_count() const { return static_cast<HostNum>(impl_->state
 Lid PacketNet::host_lid(HostNum host) const { return Lid{impl_->state_.host_lids[host].lid}; }
 
 VlOccupancy PacketNet::read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl) const {
+  SMD_CHECK(impl_->processes_ == nullptr, "buffers are read where one process has all of them");
   const PortVl port_vl = impl_->wiring_.port_of(node, port.value()) * impl_->vls_ + vl.value();
   const InputVl& in = impl_->state_.ins[port_vl];
   const OutputVl& out = impl_->state_.outs[port_vl];

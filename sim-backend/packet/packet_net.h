@@ -72,7 +72,7 @@ struct VlOccupancy {
   unsigned credit = 0;  // what may be sent to the far end
 };
 
-/// Bytes of a net's state, by what they are for: what is in use.
+/// Bytes of a net's state, by what they are for: what is in use, in this process.
 struct NetMemory {
   std::size_t nodes = 0;    // tables
   std::size_t ports = 0;    // and their cables
@@ -97,8 +97,9 @@ class PacketNet final : public DataNet {
   /// check_partitions(spec, options) are empty. All ports are Down.
   ///
   /// `processes` simulate the net together, each some partitions, of which alone it has the state;
-  /// null: this one does. They make the same calls in the same order, questions too. Requires: a
-  /// team for as many partitions, which outlives the net.
+  /// null: this one does. They make the same calls in the same order. What is asked for then may
+  /// need word from the others: audit(), find_deadlock(), occupancy(), port_use(), blocked_time(),
+  /// sent_bytes(), has_sent(). Requires: a team for as many partitions, which outlives the net.
   PacketNet(const FabricSpec& spec, const PacketOptions& options, ProcessTeam* processes = nullptr);
   ~PacketNet() override;
   PacketNet(const PacketNet&) = delete;
@@ -195,6 +196,7 @@ class PacketNet final : public DataNet {
   [[nodiscard]] Occupancy occupancy() const override;
   [[nodiscard]] std::vector<PortUse> port_use() const override;
 
+  /// Requires: one process.
   [[nodiscard]] VlOccupancy read_vl_occupancy(std::uint32_t node, PortNum port, Vl vl) const;
 
   /// How long the port has had packets to send and no credit for any of them.
@@ -209,7 +211,7 @@ class PacketNet final : public DataNet {
   /// Counts everything again, from the queues. The first thing that does not hold, or nothing.
   [[nodiscard]] std::string audit() const override;
 
-  /// Bytes that all state takes.
+  /// Bytes that the state takes in this process.
   [[nodiscard]] std::size_t memory() const { return memory_use().total(); }
 
   [[nodiscard]] NetMemory memory_use() const;

@@ -1,7 +1,8 @@
-// Halves, and halves of these. One grows from an end of the fabric by the switch that has the
-// largest share of its cables inside, or is the first switches in the fabric's order; then switches
-// move over one by one where that cuts fewer cables. Whichever cuts fewer is taken: growth finds
-// the pods of a tree, but on a large dragonfly takes the same switch of many groups.
+// Halves, and halves of these. Two ways are tried: the first switches in the fabric's order, and a
+// half that grows from an end of the fabric by the switch with the largest share of its cables
+// inside. Of each, switches then move over one by one where that cuts fewer cables; the half that
+// cuts fewer is taken. Growth finds the pods of a tree, but on a large dragonfly takes the same
+// switch of many groups.
 #include "sim-backend/packet/partition_split.h"
 
 #include <fmt/core.h>

@@ -42,7 +42,7 @@ struct Wiring {
   /// Requires: check_spec(spec) is empty.
   Wiring(const FabricSpec& spec, const PacketOptions& options);
 
-  /// node_count + 1 entries. Of an adapter, whose ports begin with 1, one less than where they are.
+  /// By node. Of an adapter, whose ports begin with 1, one less than where they are.
   std::vector<PortAt> first_port;
   std::vector<std::uint8_t> is_switch;
   std::vector<std::uint8_t> num_ports;   // external ones

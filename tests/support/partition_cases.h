@@ -152,6 +152,20 @@ sl = "random"
 warm_up_us = 1
 interval_us = 10
 )"},
+          {"DeadlockOfSharedWays", R"([fabric]
+name = "torus:dims=4.4,hosts=2"
+engine = "minhop"
+vls = 2
+[switch]
+multiplexed = true
+[traffic]
+load = [1]
+size = 4096
+sl = "random"
+[measure]
+warm_up_us = 1
+interval_us = 10
+)"},
           rule_case("Min", "min", "hamming:dims=4.4,hosts=2"),
           rule_case("Valiant", "valiant", "dragonfly:a=4,c=2,h=2"),
           rule_case("UgalL", "ugal-l", "hamming:dims=4.4,hosts=2", "mdn"),

@@ -91,6 +91,24 @@ TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
   EXPECT_EQ(rig.net->stats().delivered, 400u);
 }
 
+// What a host names its queues by are no packets: AddressSanitizer would say so.
+TEST_P(Deadlock, QueuesOfAHostAreNoneOfItsBuffers) {
+  PacketOptions options = tight(GetParam());
+  options.adapters.waiting = SourceQueues::PerDestination;
+  PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2 H4-S2 H5-S2 H6-S2 H7-S2 H8-S2"), options);
+  std::vector<Script::Line> lines;
+  for (HostNum to = 1; to < 8; ++to) {
+    lines.push_back({.at = 100.0 * to, .source = 0, .what = rig.to(to, 256)});
+  }
+  Script script(lines);
+  rig.net->set_workload(&script);
+  rig.net->start();
+  do {
+    ASSERT_TRUE(rig.net->find_deadlock().empty());
+  } while (rig.net->run_one());
+  EXPECT_EQ(rig.net->stats().delivered, 7u);
+}
+
 TEST_P(Deadlock, AgeOpensTheCircle) {
   PacketOptions options = tight(GetParam());
   options.lifetimes = true;

@@ -102,6 +102,7 @@ TEST_P(PartitionsRun, TellTheSame) {
   PointResult one, many;
   const std::string expected = tell(GetParam().text, 1, one);
   ASSERT_GT(one.stats.delivered, 500u);
+  EXPECT_EQ(!one.steady.deadlock.empty(), GetParam().name.starts_with("Deadlock"));
   for (const unsigned partitions : {2u, 4u}) {
     EXPECT_EQ(tell(GetParam().text, partitions, many), expected) << partitions;
     EXPECT_EQ(many.stats.digest, one.stats.digest);
