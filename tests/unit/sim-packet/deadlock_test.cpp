@@ -98,7 +98,7 @@ TEST_P(Deadlock, QueuesOfAHostAreNoneOfItsBuffers) {
   PacketRig rig(draw("H1-S1 S1-S2 H2-S2 H3-S2 H4-S2 H5-S2 H6-S2 H7-S2 H8-S2"), options);
   std::vector<Script::Line> lines;
   for (HostNum to = 1; to < 8; ++to) {
-    lines.push_back({.at = 100.0 * to, .source = 0, .what = rig.to(to, 256)});
+    lines.push_back({.at = Picos{to} * 10 * kMicro, .source = 0, .what = rig.to(to, 256)});
   }
   Script script(lines);
   rig.net->set_workload(&script);
