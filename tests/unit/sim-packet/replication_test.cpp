@@ -377,10 +377,10 @@ TEST(SwitchPort, OfSeveralProcessesSendsWhileItRuns) {
   const SwitchSending later{.node = rig.node("S1"), .ready = kSecond, .packet = rig.to(1, 256)};
   EXPECT_DEATH(rig.net->send_from_switch(later), "sends while its partition runs");
   EXPECT_DEATH(rig.reload(), "before several processes start");
+  EXPECT_DEATH(rig.net->switch_off(rig.node("S1")), "before several processes start");
   rig.net = std::make_unique<PacketNet>(rig.spec, PacketOptions::thesis(), &team);
   rig.reload();
   EXPECT_DEATH(rig.reload(), "load a node once");
-  EXPECT_DEATH(rig.net->switch_off(rig.node("S1")), "before several processes start");
 }
 
 TEST(SwitchPort, WithoutAHandlerItIsNoEndOfAWay) {
