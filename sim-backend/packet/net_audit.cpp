@@ -56,7 +56,7 @@ PacketCounts count_packets(const PartState& part, const Blocks& blocks) {
 /// What does not hold of the partition's buffers and credits: the first, or nothing.
 class BufferCheck {
  public:
-  BufferCheck(const PacketNet::Impl& net, const Blocks& blocks, std::span<const FarBuffer> far)
+  BufferCheck(const PacketNet::Impl& net, const Blocks& blocks, std::span<const RemoteBuffer> far)
       : net_(net), blocks_(blocks), far_(far) {}
 
   [[nodiscard]] std::string check(PortVl at) const {
@@ -74,7 +74,7 @@ class BufferCheck {
     }
     const PortAt peer = net_.wiring_.wires[port].peer;
     if (peer == kNowhere || here.state == PortState::Down) return {};
-    const FarBuffer far = read_far(peer * net_.vls_ + net_.vl_of(at));
+    const RemoteBuffer far = read_far(peer * net_.vls_ + net_.vl_of(at));
     if (far.is_up == 0) return {};
     // What may be sent and what is on the way is what the far end has room for.
     const unsigned credit = credit_left(far.advertised, out.fctbs);
@@ -83,10 +83,10 @@ class BufferCheck {
   }
 
  private:
-  [[nodiscard]] FarBuffer read_far(PortVl at) const {
+  [[nodiscard]] RemoteBuffer read_far(PortVl at) const {
     const NetState& state = net_.state_;
     const PortAt port = net_.port_of_vl(at);
-    if (!state.is_here[net_.wiring_.wires[port].node]) return find_far_buffer(far_, at);
+    if (!state.is_here[net_.wiring_.wires[port].node]) return find_remote_buffer(far_, at);
     return {.at = at,
             .advertised = state.ins[at].advertised,
             .free = state.ins[at].free,
@@ -110,7 +110,7 @@ class BufferCheck {
 
   const PacketNet::Impl& net_;
   const Blocks& blocks_;
-  std::span<const FarBuffer> far_;
+  std::span<const RemoteBuffer> far_;
 };
 
 }  // namespace
@@ -159,7 +159,7 @@ std::string PacketNet::Impl::audit() const {
     return fmt::format("{} packets wait at their source, {} are said to", found.waiting, s.waiting);
   }
   // A line for each partition where something does not hold.
-  const std::vector<FarBuffer> far = gather_far_buffers(blocks.on_link.all());
+  const std::vector<RemoteBuffer> far = gather_remote_buffers(blocks.on_link.all());
   const BufferCheck check(*this, blocks, far);
   const auto faults = gather<char>([&](unsigned part) {
     std::string fault;

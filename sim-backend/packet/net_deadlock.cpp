@@ -30,7 +30,7 @@ struct Waiting {
 /// Those of one partition.
 class WaitingList {
  public:
-  WaitingList(const PacketNet::Impl& net, std::span<const FarBuffer> far)
+  WaitingList(const PacketNet::Impl& net, std::span<const RemoteBuffer> far)
       : net_(net),
         state_(net.state_),
         vls_(net.vls_),
@@ -123,7 +123,7 @@ class WaitingList {
   const NetState& state_;
   unsigned vls_;
   std::uint32_t port_vls_;
-  std::span<const FarBuffer> far_;
+  std::span<const RemoteBuffer> far_;
 };
 
 /// Who waits for whom, by place in a list of the buffers that wait.
@@ -260,11 +260,11 @@ std::vector<Waiting> find_circle(const WaitGraph& graph) {
 
 }  // namespace
 
-std::uint16_t PacketNet::Impl::known_limit(PortVl out, std::span<const FarBuffer> far) const {
+std::uint16_t PacketNet::Impl::known_limit(PortVl out, std::span<const RemoteBuffer> far) const {
   const PortAt peer = wiring_.wires[port_of_vl(out)].peer;
   if (peer == kNowhere) return state_.outs[out].fccl;
   const PortVl at = peer * vls_ + vl_of(out);
-  if (!state_.is_here[wiring_.wires[peer].node]) return find_far_buffer(far, at).advertised;
+  if (!state_.is_here[wiring_.wires[peer].node]) return find_remote_buffer(far, at).advertised;
   return state_.ins[at].advertised;
 }
 
@@ -272,7 +272,7 @@ std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
   const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
   const bool buffered = options_.switches.output_buffers;
   const bool opens = options_.switches.multiplexed && vls_ > 1;
-  const std::vector<FarBuffer> far = gather_far_buffers({});
+  const std::vector<RemoteBuffer> far = gather_remote_buffers({});
   auto waiting = gather<Waiting>([&](unsigned part) {
     WaitingList list(*this, far);
     visit_ports(part, [&list](PortAt port) { list.add_inputs(port); });

@@ -14,7 +14,7 @@
 namespace smd::sim {
 
 /// An input VL at the end of a cable between two processes.
-struct FarBuffer {
+struct RemoteBuffer {
   PortVl at = 0;
   std::uint16_t advertised = 0;  // the newest FCCL
   std::uint16_t free = 0;        // blocks
@@ -23,7 +23,7 @@ struct FarBuffer {
 };
 
 /// Requires: it is there.
-[[nodiscard]] FarBuffer find_far_buffer(std::span<const FarBuffer> sorted, PortVl at);
+[[nodiscard]] RemoteBuffer find_remote_buffer(std::span<const RemoteBuffer> sorted, PortVl at);
 
 /// What a port has done so far.
 struct PortTotal {
@@ -64,7 +64,7 @@ struct PacketNet::Impl {
   [[nodiscard]] std::vector<T> gather(List list) const;
 
   /// In the order of `at`. `on_link`: blocks on their way, by input VL; empty: not asked for.
-  [[nodiscard]] std::vector<FarBuffer> gather_far_buffers(
+  [[nodiscard]] std::vector<RemoteBuffer> gather_remote_buffers(
       std::span<const std::uint32_t> on_link) const;
 
   [[nodiscard]] PortTotal own_total(PortAt port) const;
@@ -96,7 +96,7 @@ struct PacketNet::Impl {
   [[nodiscard]] const NetStats& stats() const;
 
   /// The newest FCCL, on its way or here. `far`: of those that other processes have.
-  [[nodiscard]] std::uint16_t known_limit(PortVl out, std::span<const FarBuffer> far) const;
+  [[nodiscard]] std::uint16_t known_limit(PortVl out, std::span<const RemoteBuffer> far) const;
 
   [[nodiscard]] PortAt port_of_vl(PortVl port_vl) const { return port_vl / vls_; }
 

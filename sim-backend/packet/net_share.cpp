@@ -100,8 +100,8 @@ bool ProcessLink::read(std::span<const std::byte>& in) {
   return copy.is_whole();
 }
 
-FarBuffer find_far_buffer(std::span<const FarBuffer> sorted, PortVl at) {
-  const auto found = std::ranges::lower_bound(sorted, at, {}, &FarBuffer::at);
+RemoteBuffer find_remote_buffer(std::span<const RemoteBuffer> sorted, PortVl at) {
+  const auto found = std::ranges::lower_bound(sorted, at, {}, &RemoteBuffer::at);
   SMD_CHECK(found != sorted.end() && found->at == at, "a buffer that no other process has");
   return *found;
 }
@@ -164,11 +164,11 @@ std::vector<bool> PacketNet::Impl::nodes_here() const {
   return out;
 }
 
-std::vector<FarBuffer> PacketNet::Impl::gather_far_buffers(
+std::vector<RemoteBuffer> PacketNet::Impl::gather_remote_buffers(
     std::span<const std::uint32_t> on_link) const {
   if (processes_ == nullptr) return {};
-  std::vector<FarBuffer> out = gather<FarBuffer>([&](unsigned part) {
-    std::vector<FarBuffer> own;
+  std::vector<RemoteBuffer> out = gather<RemoteBuffer>([&](unsigned part) {
+    std::vector<RemoteBuffer> own;
     visit_ports(part, [&](PortAt port) {
       const Wire& wire = wiring_.wires[port];
       if (!wire.crosses || state_.is_here[wiring_.wires[wire.peer].node]) return;
@@ -183,7 +183,7 @@ std::vector<FarBuffer> PacketNet::Impl::gather_far_buffers(
     });
     return own;
   });
-  std::ranges::sort(out, {}, &FarBuffer::at);
+  std::ranges::sort(out, {}, &RemoteBuffer::at);
   return out;
 }
 

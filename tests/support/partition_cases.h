@@ -28,6 +28,14 @@ inline PartitionCase rule_case(const std::string& name,
                   "[measure]\nwarm_up_us = 0.2\ninterval_us = 0.1\nmost_intervals = 10\n"};
 }
 
+/// Routes that close circles, under full load on two VLs.
+inline PartitionCase deadlock_case(const std::string& name, const std::string& switches) {
+  return {.name = "Deadlock" + name,
+          .text = "[fabric]\nname = \"torus:dims=4.4,hosts=2\"\nengine = \"minhop\"\nvls = 2\n" +
+                  switches + "[traffic]\nload = [1]\nsize = 4096\nsl = \"random\"\n" +
+                  "[measure]\nwarm_up_us = 1\ninterval_us = 10\n"};
+}
+
 inline std::vector<PartitionCase> partition_cases() {
   return {{"FatTree", R"([fabric]
 name = "fat-tree:k=4,levels=3"
@@ -140,32 +148,8 @@ size = 2048
 warm_up_us = 1
 interval_us = 10
 )"},
-          {"DeadlockBehindOutputBuffers", R"([fabric]
-name = "torus:dims=4.4,hosts=2"
-engine = "minhop"
-vls = 2
-[traffic]
-load = [1]
-size = 4096
-sl = "random"
-[measure]
-warm_up_us = 1
-interval_us = 10
-)"},
-          {"DeadlockOfSharedWays", R"([fabric]
-name = "torus:dims=4.4,hosts=2"
-engine = "minhop"
-vls = 2
-[switch]
-multiplexed = true
-[traffic]
-load = [1]
-size = 4096
-sl = "random"
-[measure]
-warm_up_us = 1
-interval_us = 10
-)"},
+          deadlock_case("BehindOutputBuffers", ""),
+          deadlock_case("OfSharedWays", "[switch]\nmultiplexed = true\n"),
           rule_case("Min", "min", "hamming:dims=4.4,hosts=2"),
           rule_case("Valiant", "valiant", "dragonfly:a=4,c=2,h=2"),
           rule_case("UgalL", "ugal-l", "hamming:dims=4.4,hosts=2", "mdn"),
