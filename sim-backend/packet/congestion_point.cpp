@@ -113,7 +113,9 @@ void send_answer(PartState& net, HostNum host, const DataPacket& data) {
   const Wire& wire = net.wires[port];
   const PacketAt at = net.take_packet();
   DataPacket& packet = net.packets[at];
-  net.origins[at] = {.generated = net.now, .tag = feedback_tag(data.source, data.sl)};
+  net.origins[at] = {.generated = net.now,
+                     .tag = feedback_tag(data.source, data.sl),
+                     .number = net.hosts[host].made++};
   packet.ready = net.now + net.options.adapters.latency;
   packet.source = host;
   packet.bytes = static_cast<std::uint16_t>(feedback->payload + net.options.links.header_bytes);
@@ -121,7 +123,6 @@ void send_answer(PartState& net, HostNum host, const DataPacket& data) {
   packet.dlid = net.host_lids[data.source].lid;
   packet.sl = feedback->sl;
   packet.blocks = static_cast<std::uint8_t>(blocks_of(feedback->payload));
-  if (net.route_choice != nullptr) net.origins[at].number = net.hosts[host].made++;
   packet.place = Place::Source;
   packet.marks = feedback->marks;
   packet.feedback = feedback->acknowledges ? FeedbackKind::Ack : FeedbackKind::Cnp;

@@ -35,7 +35,9 @@ struct Delivery {
   Picos head = 0;      // its first bit came in
   Picos tail = 0;      // its last bit: now
   std::uint32_t tag = 0;
+  std::uint32_t number = 0;  // of those that its source has made, where packets move
   std::uint16_t payload = 0;
+  std::uint16_t dlid = 0;  // there, in a net that goes by LIDs
   std::uint8_t sl = 0;
   std::uint8_t hops = 0;  // switches passed
   Marks marks = 0;

@@ -101,7 +101,7 @@ struct Origin {
   Picos generated = 0;
   Picos injected = 0;
   std::uint32_t tag = 0;     // of feedback: see feedback_tag()
-  std::uint32_t number = 0;  // of those that its source has made; where there is a route hook
+  std::uint32_t number = 0;  // of those that its source has made
 };
 
 /// Whom feedback is for, and the SL of its flow. Its LID may have another owner when it arrives.
@@ -220,7 +220,7 @@ struct QueueSet {
 struct NetHost {
   Picos emit_at = kNever;
   std::uint32_t waiting = 0;  // packets
-  std::uint32_t made = 0;     // with feedback; where there is a route hook
+  std::uint32_t made = 0;     // with feedback
   bool stalled = false;
   bool asked = false;  // it has had something to send
 };

@@ -94,7 +94,7 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   if (net.full) return;  // a message may be thousands of packets
   const PacketAt at = net.take_packet();
   DataPacket& packet = net.packets[at];
-  net.origins[at] = {.generated = net.now, .tag = sending.tag};
+  net.origins[at] = {.generated = net.now, .tag = sending.tag, .number = net.hosts[source].made++};
   packet.ready = net.now + net.options.adapters.latency;
   packet.source = source;
   packet.bytes = static_cast<std::uint16_t>(sending.payload + net.options.links.header_bytes);
@@ -108,7 +108,6 @@ void send_packet(PartState& net, HostNum source, const PacketRequest& sending) {
   } else if (net.hooks.echo != nullptr || net.hooks.reaction != nullptr) {
     packet.to = net.lid_owner[packet.dlid];
   }
-  if (net.route_choice != nullptr) net.origins[at].number = net.hosts[source].made++;
   packet.place = Place::Source;
   ++net.stats.generated;
   net.stats.wanted_bytes += std::uint64_t{packet.bytes} * sending.copies;

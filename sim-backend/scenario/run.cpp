@@ -91,6 +91,26 @@ std::string print_full(const PacketNet& net, const PointResult& point) {
       net.options().most_packets);
 }
 
+/// Tells two.
+class ObserverPair final : public PacketObserver {
+ public:
+  ObserverPair(PacketObserver& first, PacketObserver& second) : first_(first), second_(second) {}
+
+  void on_delivered(const Delivery& arrival) override {
+    first_.on_delivered(arrival);
+    second_.on_delivered(arrival);
+  }
+
+  void on_discarded(const Loss& loss) override {
+    first_.on_discarded(loss);
+    second_.on_discarded(loss);
+  }
+
+ private:
+  PacketObserver& first_;
+  PacketObserver& second_;
+};
+
 /// Of all hosts that had something to send: those too that got nothing through.
 void measure_shares(const DataNet& net, const std::vector<double>& bytes, PointResult& out) {
   std::vector<double> shares;
@@ -554,7 +574,9 @@ PointResult PreparedScenario::run(double load,
   net.set_congestion_control(hooks);
   net.set_route_choice(routes_.get());
   Meter meter(net);
-  net.set_observer(&meter);
+  std::optional<ObserverPair> both;
+  if (control.observer != nullptr) both.emplace(meter, *control.observer);
+  net.set_observer(both ? static_cast<PacketObserver*>(&*both) : &meter);
   TrafficInput input{.load = load,
                      .seed = seed,
                      .mtu = mtu_bytes(scenario_.program.mtu),

@@ -5,6 +5,7 @@
 
 namespace smd::sim {
 
+class PacketObserver;
 class Processes;
 
 struct RunControl {
@@ -15,6 +16,9 @@ struct RunControl {
   /// Several that simulate this run together: all of them run it, each gets all of the result.
   /// Their stop() has to say the same. Requires: a partition or more for each.
   Processes* processes = nullptr;
+  /// Looks on beside the run's own meter, from the start; of packets, in a network that does not
+  /// change.
+  PacketObserver* observer = nullptr;
 };
 
 }  // namespace smd::sim

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "sim-backend/measure/arrival_order.h"
 #include "sim-backend/packet/route_hook.h"
 #include "tests/unit/sim-packet/rig.h"
 
@@ -56,6 +57,31 @@ PacketOptions options(unsigned partitions = 1) {
 }
 
 const char* const kRing = "S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4";
+
+// The first of two packets goes by S2, and waits there behind what H2 sends.
+TEST(RouteHook, WaysOfOnePathOvertakeEachOtherAndTablesKeepTheOrder) {
+  for (const bool by_rule : {true, false}) {
+    PacketRig rig(draw("S1-S2 S2-S3 S3-S1 H1-S1 H2-S2 H3-S3 H4-S3"), options());
+    int asked = 0;
+    const Asked one_by_s2([&](const RouteView& view, const PortFill& fill) {
+      const bool first = view.node == rig.node("S1") && asked++ == 0;
+      return first ? RouteAnswer{.out = 1} : *by_tables(rig)(view, fill);
+    });
+    if (by_rule) rig.net->set_route_choice(&one_by_s2);
+    Script script({{.at = 0, .source = 1, .what = rig.to(3, 2048)},
+                   {.at = 0, .source = 1, .what = rig.to(3, 2048)},
+                   {.at = 1000, .source = 0, .what = rig.to(2, 256)},
+                   {.at = 2000, .source = 0, .what = rig.to(2, 256)}});
+    rig.run(script);
+    ASSERT_EQ(script.arrivals.size(), 4u);
+    ArrivalOrder order(4);
+    for (const Delivery& arrival : script.arrivals) {
+      EXPECT_EQ(arrival.dlid, rig.fabric.host_lids[arrival.destination].value());
+      order.on_delivered(arrival);
+    }
+    EXPECT_EQ(order.late_share(), by_rule ? 0.25 : 0);
+  }
+}
 
 TEST(RouteHook, OneThatReadsTheTablesChangesNothing) {
   for (const unsigned partitions : {1u, 2u}) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim-backend/measure/arrival_order.h"
 #include "sim-backend/measure/steady.h"
 #include "sim-backend/traffic/synthetic.h"
 #include "tests/unit/sim-packet/rig.h"
@@ -80,6 +81,37 @@ TEST(Fairness, IsOneWhenAllHaveTheSame) {
   EXPECT_DOUBLE_EQ(fairness({2, 2, 2}), 1);
   EXPECT_DOUBLE_EQ(fairness({1, 0, 0, 0}), 0.25);
   EXPECT_DOUBLE_EQ(fairness({}), 1);
+}
+
+TEST(Order, IsOfASourceALidAndAnSl) {
+  const auto arrive = [](ArrivalOrder& order, const Delivery& arrival) {
+    order.on_delivered(arrival);
+    return order.late_share();
+  };
+  ArrivalOrder order(3);
+  EXPECT_EQ(order.late_share(), 0) << "of nothing";
+  EXPECT_EQ(arrive(order, {.destination = 2, .number = 10, .dlid = 5}), 0);
+  EXPECT_EQ(arrive(order, {.destination = 2, .number = 30, .dlid = 5}), 0);
+  // Others of that host, before either: another source, LID, SL.
+  EXPECT_EQ(arrive(order, {.source = 1, .destination = 2, .number = 1, .dlid = 5}), 0);
+  EXPECT_EQ(arrive(order, {.destination = 2, .number = 2, .dlid = 6}), 0);
+  EXPECT_EQ(arrive(order, {.destination = 2, .number = 3, .dlid = 5, .sl = 1}), 0);
+  EXPECT_EQ(arrive(order, {.destination = 1, .number = 4, .dlid = 5}), 0);
+  // Two come late, one of them after the other; a copy of the latest does not.
+  EXPECT_DOUBLE_EQ(arrive(order, {.destination = 2, .number = 20, .dlid = 5}), 1.0 / 7);
+  EXPECT_DOUBLE_EQ(arrive(order, {.destination = 2, .number = 29, .dlid = 5}), 2.0 / 8);
+  EXPECT_DOUBLE_EQ(arrive(order, {.destination = 2, .number = 30, .dlid = 5}), 2.0 / 9);
+}
+
+TEST(Order, KnowsWhatCameBeforeItCounts) {
+  ArrivalOrder order(1, 100);
+  order.on_delivered({.tail = 90, .number = 50});
+  order.on_delivered({.tail = 99, .number = 40});
+  EXPECT_EQ(order.late_share(), 0);
+  order.on_delivered({.tail = 100, .number = 45});
+  EXPECT_EQ(order.late_share(), 1);
+  order.on_delivered({.tail = 110, .number = 60});
+  EXPECT_EQ(order.late_share(), 0.5);
 }
 
 SteadyResult run(double load,
