@@ -83,10 +83,11 @@ void CandidatePaths::list_any_dimension(Router at, Router to, CandidateSet& out)
     const std::uint32_t here = shape_->coordinate(at, d), wanted = shape_->coordinate(to, d);
     if (here == wanted) continue;
     for (std::uint32_t x = 0; x < shape_->sides()[d]; ++x) {
-      if (x == here || (x != wanted && (out.state.via >> d & 1) != 0)) continue;
+      const bool may_go_astray = options_.goes_astray && x != here && (out.state.via >> d & 1) == 0;
+      if (x != wanted && !may_go_astray) continue;
       for (const std::uint8_t port : shape_->cables(at, d, x)) {
         out.all.push_back({.next = shape_->peer(at, port),
-                           .gate = 0,
+                           .gate = static_cast<std::uint16_t>(d),
                            .port = port,
                            .vl = options_.single_vl ? std::uint8_t{0} : out.state.globals,
                            .is_global = true,

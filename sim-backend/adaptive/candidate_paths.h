@@ -58,7 +58,7 @@ struct PathState {
 /// One cable that a packet may take next.
 struct Candidate {
   Router next;
-  std::uint16_t gate;  // which gateway it goes by; 0 where there is but one way
+  std::uint16_t gate;  // which gateway it goes by, or dimension; 0 where there is but one way
   std::uint8_t port;
   std::uint8_t vl;
   bool is_global;
@@ -98,7 +98,8 @@ struct CandidateSet {
 
 struct PathOptions {
   IntermediateKind via = IntermediateKind::ByGroup;  // of a dragonfly
-  bool any_dimension = false;  // of a butterfly: any that differs, astray once in each (DAL)
+  bool any_dimension = false;                        // of a butterfly: any that differs
+  bool goes_astray = false;                          // by any dimension: once in each (DAL)
   bool diverts = false;  // minimal packets may turn off once more in their group: local 0, 1 first
   bool single_vl = false;  // everything on VL 0: what a proof must refuse
 };

@@ -16,7 +16,7 @@ class Count {
 
   void send(Router source, Router to, double amount) {
     const CandidatePaths& paths = routes_.paths();
-    if (routes_.spec().rule == RuleKind::Minimal) return walk(source, kNowhere, to, {}, amount);
+    if (routes_.spec().rule != RuleKind::Valiant) return walk(source, kNowhere, to, {}, amount);
     std::uint32_t places = 0;
     const IntermediateSet among = routes_.spec().among;
     for (std::uint32_t via = 0; via < paths.places(); ++via) {
@@ -114,8 +114,10 @@ std::string_view pattern_name(RouterPattern pattern) {
 }
 
 double count_limit(const AdaptiveRoutes& routes, RouterPattern pattern) {
-  SMD_CHECK(routes.spec().rule == RuleKind::Minimal || routes.spec().rule == RuleKind::Valiant,
-            "a rule that looks at queues has no ways of its own to count");
+  SMD_CHECK(routes.spec().rule == RuleKind::Minimal ||
+                routes.spec().rule == RuleKind::MinimalAdaptive ||
+                routes.spec().rule == RuleKind::Valiant,
+            "a rule that weighs minimal ways against others has no shares of its own to count");
   const Shape& shape = routes.shape();
   const double hosts = hosts_per_router(shape);
   Count count(routes);
@@ -131,8 +133,12 @@ double count_limit(const AdaptiveRoutes& routes, RouterPattern pattern) {
 std::optional<double> closed_limit(const AdaptiveRoutes& routes, RouterPattern pattern) {
   const Shape& shape = routes.shape();
   const double c = hosts_per_router(shape);
-  const bool minimal = routes.spec().rule == RuleKind::Minimal;
+  const bool minimal =
+      routes.spec().rule == RuleKind::Minimal || routes.spec().rule == RuleKind::MinimalAdaptive;
   if (shape.kind() == ShapeKind::Butterfly) {
+    // In whatever order a packet takes its dimensions, it takes one cable in each that differs: the
+    // cables of a dimension that it may take carry the same together, and these patterns look alike
+    // from every router, so that none of them carries less than its share in order.
     double least_trunk = 1e9, least_product = 1e9;
     for (std::size_t d = 0; d < shape.sides().size(); ++d) {
       least_trunk = std::min<double>(least_trunk, shape.trunk(d));

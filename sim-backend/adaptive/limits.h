@@ -18,14 +18,15 @@ enum class RouterPattern : std::uint8_t {
 /// "uniform", "uniform between groups", "mdn", "hrn", "adv+1".
 [[nodiscard]] std::string_view pattern_name(RouterPattern pattern);
 
-/// Counted. Requires: the rule is Minimal or Valiant; every router has as many hosts; patterns of
-/// groups are for dragonflies. Trunks are shared evenly, as by JSQ or by chance; gateways too,
-/// where the rule does not take its own first.
+/// Counted. Requires: the rule is Minimal, MinimalAdaptive or Valiant; every router has as many
+/// hosts; patterns of groups are for dragonflies. Trunks are shared evenly, as by JSQ or by chance;
+/// so are gateways, where the rule does not take its own first, and dimensions that are left to it.
 [[nodiscard]] double count_limit(const AdaptiveRoutes& routes, RouterPattern pattern);
 
 /// Of a butterfly from its sides K, trunks t and hosts c of a router; of a dragonfly from its
 /// routers a, groups b, global trunk t and c, where its global cables are what limits it. Nothing
-/// for pairs of rule and pattern without a closed form.
+/// for pairs of rule and pattern without a closed form. That of MinimalAdaptive is for any way to
+/// share the dimensions: no other one carries more.
 [[nodiscard]] std::optional<double> closed_limit(const AdaptiveRoutes& routes,
                                                  RouterPattern pattern);
 

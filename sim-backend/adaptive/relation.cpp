@@ -40,7 +40,7 @@ void RuleRelation::starts(const std::function<void(const RelationPlace&)>& begin
         begin({.in = entry[source], .vl = Vl{0}, .state = pack({to, state})});
       };
       if (rule_.rule != RuleKind::Valiant) start({});
-      if (rule_.rule == RuleKind::Minimal || rule_.rule == RuleKind::Dal) continue;
+      if (rule_.rule == RuleKind::Minimal || paths_.options().any_dimension) continue;
       for (std::uint32_t via = 0; via < paths_.places(); ++via) {
         if (!paths_.allows(rule_.among, source, to, via)) continue;
         start({.via = via, .phase = PathPhase::Toward});

@@ -17,6 +17,7 @@ struct RuleName {
 
 constexpr std::array kRules{RuleName{"tables", RuleKind::Tables},
                             RuleName{"min", RuleKind::Minimal},
+                            RuleName{"min-adaptive", RuleKind::MinimalAdaptive},
                             RuleName{"valiant", RuleKind::Valiant},
                             RuleName{"ugal-l", RuleKind::UgalLocal},
                             RuleName{"ugal-g", RuleKind::UgalGlobal},
@@ -53,14 +54,22 @@ std::string_view rule_name(RuleKind rule) {
 }
 
 std::string check_rule(const Shape& shape, const RuleSpec& spec) {
-  constexpr std::size_t kMostDimensions = 7;  // two VLs each, of 15
+  constexpr std::size_t kMostDimensions = 15;       // a VL each
+  constexpr std::size_t kMostAstrayDimensions = 7;  // two each
   const bool butterfly = shape.kind() == ShapeKind::Butterfly;
   if (spec.rule == RuleKind::Progressive || spec.rule == RuleKind::Piggyback) {
     return butterfly ? "is for dragonflies" : "";
   }
+  if (spec.rule == RuleKind::MinimalAdaptive) {
+    if (!butterfly) {
+      return "is for flattened butterflies; on a dragonfly it is \"min\" with routes.gateway = "
+             "\"jsq\"";
+    }
+    return shape.sides().size() > kMostDimensions ? "is for up to 15 dimensions" : "";
+  }
   if (spec.rule != RuleKind::Dal) return {};
   if (!butterfly) return "is for flattened butterflies";
-  return shape.sides().size() > kMostDimensions ? "is for up to 7 dimensions" : "";
+  return shape.sides().size() > kMostAstrayDimensions ? "is for up to 7 dimensions" : "";
 }
 
 AdaptiveRoutes::AdaptiveRoutes(Shape shape, const RuleSpec& spec)
@@ -68,7 +77,8 @@ AdaptiveRoutes::AdaptiveRoutes(Shape shape, const RuleSpec& spec)
       spec_(spec),
       paths_(shape_,
              {.via = spec.via,
-              .any_dimension = spec.rule == RuleKind::Dal,
+              .any_dimension = spec.rule == RuleKind::MinimalAdaptive || spec.rule == RuleKind::Dal,
+              .goes_astray = spec.rule == RuleKind::Dal,
               .diverts = spec.rule == RuleKind::Progressive}) {
   SMD_CHECK(spec.rule != RuleKind::Tables, "tables are no rule");
 }
@@ -80,6 +90,7 @@ bool AdaptiveRoutes::looks_far() const {
 unsigned AdaptiveRoutes::vls() const {
   const bool butterfly = shape_.kind() == ShapeKind::Butterfly;
   if (spec_.rule == RuleKind::Minimal) return butterfly ? 1 : 2;
+  if (spec_.rule == RuleKind::MinimalAdaptive) return static_cast<unsigned>(shape_.sides().size());
   if (spec_.rule == RuleKind::Dal) {
     unsigned hops = 0;
     for (const std::uint32_t side : shape_.sides()) hops += side > 2 ? 2 : 1;
@@ -256,7 +267,7 @@ PathState AdaptiveRoutes::begin(const RouteView& view,
                                 Router at,
                                 Router to,
                                 const PortFill& fill) const {
-  if (spec_.rule == RuleKind::Minimal || spec_.rule == RuleKind::Dal) return {};
+  if (spec_.rule == RuleKind::Minimal || paths_.options().any_dimension) return {};
   if (spec_.rule != RuleKind::Valiant) return weigh(view, at, kNowhere, to, {}, fill);
   const std::uint32_t via = paths_.draw_via(spec_.among, at, to, redraw(view.draw, 3));
   return via == kNowhere ? PathState{} : PathState{.via = via, .phase = PathPhase::Toward};
@@ -280,8 +291,8 @@ std::optional<RouteAnswer> AdaptiveRoutes::choose(const RouteView& view,
   // Who turns off here may go to any gateway, as at the first router.
   paths_.list(at, turns_off ? kNowhere : from, to, state, next);
   if (next.all.empty()) return RouteAnswer{.out = shape_.port_of_host(view.to)};
-  const Candidate& taken = spec_.rule == RuleKind::Dal ? pick_dimension(next, at, to, view, fill)
-                                                       : pick(next, at, view, fill);
+  const Candidate& taken = paths_.options().any_dimension ? pick_dimension(next, at, to, view, fill)
+                                                          : pick(next, at, view, fill);
   const PathState after = CandidatePaths::after(next, taken);
   return RouteAnswer{.out = taken.port, .vl = taken.vl, .via = after.via, .phase = after.pack()};
 }

@@ -12,14 +12,15 @@
 namespace smd::sim {
 
 enum class RuleKind : std::uint8_t {
-  Tables,       // none: the switches' tables
-  Minimal,      // dimensions in order; local, global, local
-  Valiant,      // by a random place
-  UgalLocal,    // minimal unless its first queue, by hops, is longer by more than the threshold
-  UgalGlobal,   // the same of all queues of both ways
-  Dal,          // of a butterfly: any dimension, astray once in each (Ahn and others, 2009)
-  Progressive,  // UGAL, and once more at the second router of a minimal way (PAR)
-  Piggyback     // UGAL, and whether the group's global cable of the minimal way is congested
+  Tables,           // none: the switches' tables
+  Minimal,          // dimensions in order; local, global, local
+  MinimalAdaptive,  // of a butterfly: any dimension that differs (Kim and others, 2007)
+  Valiant,          // by a random place
+  UgalLocal,        // minimal unless its first queue, by hops, is longer by more than the threshold
+  UgalGlobal,       // the same of all queues of both ways
+  Dal,              // of a butterfly: any dimension, astray once in each (Ahn and others, 2009)
+  Progressive,      // UGAL, and once more at the second router of a minimal way (PAR)
+  Piggyback         // UGAL, and whether the group's global cable of the minimal way is congested
 };
 
 /// How one of several cables to one router, or of several gateways, is taken.
@@ -39,8 +40,8 @@ struct RuleSpec {
   Spread gateway = Spread::OwnFirst;
 };
 
-/// "min", "valiant", "ugal-l", "ugal-g", "par", "piggyback", "dal", "tables"; false for other
-/// names.
+/// "min", "min-adaptive", "valiant", "ugal-l", "ugal-g", "par", "piggyback", "dal", "tables"; false
+/// for other names.
 [[nodiscard]] bool find_rule(std::string_view name, RuleKind& out);
 
 [[nodiscard]] std::string_view rule_name(RuleKind rule);

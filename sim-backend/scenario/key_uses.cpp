@@ -82,18 +82,20 @@ constexpr KeyUse kKeyUses[] = {
     {"a rule: routes.rule",
      [](const Scenario& s) { return has_rule(s, {}); },
      {"routes.dims", "routes.group"}},
-    {"rules that compare queues",
+    {"rules that weigh minimal ways against others",
      [](const Scenario& s) {
-       return has_rule(s, {RuleKind::Minimal, RuleKind::Valiant});
+       return has_rule(s, {RuleKind::Minimal, RuleKind::MinimalAdaptive, RuleKind::Valiant});
      },
      {"routes.threshold"}},
     {"rules that go by a place that is drawn",
      [](const Scenario& s) {
-       return has_rule(s, {RuleKind::Minimal, RuleKind::Dal});
+       return has_rule(s, {RuleKind::Minimal, RuleKind::MinimalAdaptive, RuleKind::Dal});
      },
      {"routes.valiant", "routes.among"}},
-    {"rules but dal, which takes the shortest queue",
-     [](const Scenario& s) { return has_rule(s, {RuleKind::Dal}); },
+    {"rules but min-adaptive and dal, which take the shortest queue",
+     [](const Scenario& s) {
+       return has_rule(s, {RuleKind::MinimalAdaptive, RuleKind::Dal});
+     },
      {"routes.trunk", "routes.gateway"}},
 
     {"routes.choose = \"size\"",

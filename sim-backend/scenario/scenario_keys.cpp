@@ -388,14 +388,14 @@ Keys routes_keys() {
   const auto shape =
       option_section<Scenario>("routes", [](auto& s) -> auto& { return s.routes.shape; });
   return {
-      rule(
-          "rule",
-          &RuleSpec::rule,
-          found_by(R"("tables", "min", "valiant", "ugal-l", "ugal-g", "par", "piggyback" or "dal")",
-                   find_rule))
+      rule("rule",
+           &RuleSpec::rule,
+           found_by(R"("tables", "min", "min-adaptive", "valiant", "ugal-l", "ugal-g", "par", )"
+                    R"("piggyback" or "dal")",
+                    find_rule))
           .means("who says where packets leave a switch: its tables, or a rule"),
       rule("threshold", &RuleSpec::threshold, whole(-100000, 100000))
-          .means("T of all rules that compare queues: blocks of 64 bytes"),
+          .means("T of rules that weigh minimal ways against others: blocks of 64 bytes"),
       rule("valiant",
            &RuleSpec::via,
            choice<IntermediateKind>(

@@ -153,6 +153,7 @@ interval_us = 10
           rule_case("Min", "min", "hamming:dims=4.4,hosts=2"),
           rule_case("Valiant", "valiant", "dragonfly:a=4,c=2,h=2"),
           rule_case("UgalL", "ugal-l", "hamming:dims=4.4,hosts=2", "mdn"),
+          rule_case("MinAdaptive", "min-adaptive", "hamming:dims=4.4,hosts=2"),
           rule_case("Par", "par", "dragonfly:a=4,c=2,h=2"),
           rule_case("Dal", "dal", "hamming:dims=4.4,hosts=2")};
 }

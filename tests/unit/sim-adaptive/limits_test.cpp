@@ -7,6 +7,7 @@ namespace smd::sim::test {
 namespace limits_test {
 
 constexpr auto kMin = RuleKind::Minimal;
+constexpr auto kAny = RuleKind::MinimalAdaptive;
 constexpr auto kVal = RuleKind::Valiant;
 
 struct LimitCase {
@@ -42,19 +43,25 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         LimitCase{kSquare, {}, {.rule = kMin}, RouterPattern::Uniform, 1},
         LimitCase{kSquare, {}, {.rule = kMin}, RouterPattern::NextDiagonal, 1.0 / 8},
+        LimitCase{kSquare, {}, {.rule = kAny}, RouterPattern::Uniform, 1},
+        LimitCase{kSquare, {}, {.rule = kAny}, RouterPattern::NextDiagonal, 1.0 / 8},
         LimitCase{kSquare, {}, {.rule = kVal}, RouterPattern::Uniform, 0.5},
         LimitCase{kSquare, {}, {.rule = kVal}, RouterPattern::NextDiagonal, 0.5},
         LimitCase{kSquare, {}, {.rule = kVal}, RouterPattern::NextRouter, 0.5},
         LimitCase{kTrunk1, {}, {.rule = kMin}, RouterPattern::Uniform, 0.375},
         LimitCase{kTrunk2, {}, {.rule = kMin}, RouterPattern::Uniform, 0.75},
         LimitCase{kTrunk3, {}, {.rule = kMin}, RouterPattern::Uniform, 1},
+        LimitCase{kTrunk2, {}, {.rule = kAny}, RouterPattern::Uniform, 0.75},
         LimitCase{kTrunk1, {}, {.rule = kVal}, RouterPattern::Uniform, 0.1875},
         LimitCase{kTrunk2, {}, {.rule = kVal}, RouterPattern::Uniform, 0.375},
         LimitCase{kTrunk3, {}, {.rule = kVal}, RouterPattern::Uniform, 0.5},
         LimitCase{kTrunk1, {}, {.rule = kMin}, RouterPattern::NextDiagonal, 1.0 / 16},
         LimitCase{kTrunk3, {}, {.rule = kMin}, RouterPattern::NextDiagonal, 1.0 / 16},
+        LimitCase{kTrunk3, {}, {.rule = kAny}, RouterPattern::NextDiagonal, 1.0 / 16},
         LimitCase{
             "hamming:dims=4.4.7,hosts=7", {}, {.rule = kMin}, RouterPattern::Uniform, 4.0 / 7},
+        LimitCase{
+            "hamming:dims=4.4.7,hosts=7", {}, {.rule = kAny}, RouterPattern::Uniform, 4.0 / 7},
         LimitCase{"hamming:dims=4.4.7,hosts=7,trunk=2.2.1",
                   {},
                   {.rule = kMin},

@@ -86,6 +86,28 @@ std::uint32_t entry_of(const Named& net, std::uint32_t from, int group) {
   return from;
 }
 
+/// A dimension after the other in any order; VLs by hops, from `most_vl` on the same. Calls `visit`
+/// with each path.
+template <class Visit>
+void in_any_order(const Named& net,
+                  std::uint32_t from,
+                  std::uint32_t to,
+                  unsigned most_vl,
+                  Path path,
+                  Visit visit) {
+  const std::vector<int> place = net.place.at(from), wanted = net.place.at(to);
+  if (place == wanted) visit(path);
+  for (std::size_t d = 0; d < place.size(); ++d) {
+    if (place[d] == wanted[d]) continue;
+    std::vector<int> next = place;
+    next[d] = wanted[d];
+    Path longer = path;
+    longer.push_back(
+        {from, net.at.at(next), std::min(most_vl, static_cast<unsigned>(path.size()))});
+    in_any_order(net, net.at.at(next), to, most_vl, std::move(longer), visit);
+  }
+}
+
 struct ByHand {
   void add(const Path& path) {
     for (std::size_t i = 1; i < path.size(); ++i) {
@@ -192,6 +214,48 @@ TEST_P(Butterflies, ValiantNeedsAVlForEachHalf) {
     });
     const RuleSpec rule{.rule = RuleKind::Valiant};
     expect_same(drawn.check(rule, {.single_vl = single}), hand, !single);
+  }
+}
+
+/// The ways of another relation, VLs beyond `most_vl` as this one.
+class FewerVls final : public RoutingRelation {
+ public:
+  FewerVls(const RoutingRelation& inner, unsigned most_vl) : inner_(inner), most_vl_(most_vl) {}
+
+  void starts(const std::function<void(const RelationPlace&)>& begin) const override {
+    inner_.starts(begin);
+  }
+
+  bool moves(const RelationPlace& place, std::vector<RelationStep>& out) const override {
+    const bool delivered = inner_.moves(place, out);
+    for (RelationStep& move : out) {
+      move.vl = Vl{std::min(move.vl.value(), static_cast<std::uint8_t>(most_vl_))};
+    }
+    return delivered;
+  }
+
+ private:
+  const RoutingRelation& inner_;
+  unsigned most_vl_;
+};
+
+TEST_P(Butterflies, AnyDimensionNeedsAVlForEach) {
+  const Drawn drawn(GetParam());
+  const RuleSpec rule{.rule = RuleKind::MinimalAdaptive};
+  const auto dimensions = static_cast<unsigned>(drawn.shape.sides().size());
+  EXPECT_EQ(drawn.check(rule).vls, dimensions);
+  for (unsigned vls = 1; vls <= dimensions; ++vls) {
+    ByHand hand;
+    drawn.each_switch([&](std::uint32_t s) {
+      drawn.each_switch([&](std::uint32_t d) {
+        in_any_order(drawn.named, s, d, vls - 1, {}, [&](const Path& path) { hand.add(path); });
+      });
+    });
+    const AdaptiveRoutes routes(drawn.shape, rule);
+    const RuleRelation ways(*drawn.fabric, routes.paths(), rule);
+    expect_same(check_relation(*drawn.fabric, FewerVls(ways, vls - 1), RelationMode::All),
+                hand,
+                vls == dimensions);
   }
 }
 
@@ -344,10 +408,8 @@ TEST_P(EveryRule, IsFreeOfCirclesOnItsVlsAndNotOnOne) {
   const RelationVerdict verdict = drawn.check(GetParam().rule);
   EXPECT_TRUE(verdict.is_safe()) << print_circle(*drawn.fabric, verdict.cycle);
   EXPECT_EQ(verdict.vls, GetParam().vls);
-  PathOptions single{.via = GetParam().rule.via,
-                     .any_dimension = GetParam().rule.rule == RuleKind::Dal,
-                     .diverts = GetParam().rule.rule == RuleKind::Progressive,
-                     .single_vl = true};
+  PathOptions single = AdaptiveRoutes(drawn.shape, GetParam().rule).paths().options();
+  single.single_vl = true;
   EXPECT_FALSE(drawn.check(GetParam().rule, single).acyclic);
 }
 
@@ -360,6 +422,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RuleCase{kWide, {.rule = RuleKind::UgalLocal}, 2},
         RuleCase{kWide, {.rule = RuleKind::UgalGlobal}, 2},
+        RuleCase{kWide, {.rule = RuleKind::MinimalAdaptive}, 2},
+        RuleCase{"hamming:dims=3.3.3,hosts=1", {.rule = RuleKind::MinimalAdaptive}, 3},
         RuleCase{kWide, {.rule = RuleKind::Dal}, 3},
         RuleCase{"hamming:dims=3.3.3,hosts=1", {.rule = RuleKind::Dal}, 6},
         RuleCase{kTrunks, {.rule = RuleKind::Minimal}, 2},

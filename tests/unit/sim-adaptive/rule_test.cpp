@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim-backend/adaptive/rule.h"
+#include "sim-backend/measure/arrival_order.h"
 #include "sim-backend/scenario/run.h"
 #include "tests/unit/sim-packet/rig.h"
 
@@ -196,6 +197,88 @@ TEST(Progressive, TurnsOffAtTheSecondRouter) {
   EXPECT_NE(off.out, way.gateway.port);
   EXPECT_EQ(second(RuleKind::Progressive, Fill()).out, way.gateway.port);
   EXPECT_EQ(second(RuleKind::UgalLocal, fill).out, way.gateway.port);
+}
+
+TEST(MinimalAdaptive, ListsEveryCableThatLeadsOn) {
+  const Shape shape = shape_of("hamming:dims=4.4,hosts=1,trunk=2.1", {.dims = {4, 4}});
+  const AdaptiveRoutes routes(shape, {.rule = RuleKind::MinimalAdaptive});
+  const auto listed = [&](Router at, Router to, const PathState& state) {
+    CandidateSet next;
+    routes.paths().list(at, kNowhere, to, state, next);
+    std::vector<std::tuple<Router, int, int, bool>> out;  // where to, by which port, VL, astray
+    for (const Candidate& each : next.all)
+      out.emplace_back(each.next, each.port, each.vl, each.astray);
+    return out;
+  };
+  const Router source = shape.at({0, 0}), to = shape.at({2, 3});
+  const Router first = shape.at({2, 0}), second = shape.at({0, 3});
+  const auto wide = shape.cables(source, 0, 2), narrow = shape.cables(source, 1, 3);
+  ASSERT_EQ(wide.size(), 2u);
+  ASSERT_EQ(narrow.size(), 1u);
+  EXPECT_THAT(listed(source, to, {}),
+              testing::ElementsAre(std::tuple(first, wide[0], 0, false),
+                                   std::tuple(first, wide[1], 0, false),
+                                   std::tuple(second, narrow[0], 0, false)));
+  EXPECT_THAT(listed(first, to, {.globals = 1}),
+              testing::ElementsAre(std::tuple(to, shape.cables(first, 1, 3)[0], 1, false)));
+  EXPECT_THAT(listed(to, to, {.globals = 2}), testing::IsEmpty());
+}
+
+TEST(MinimalAdaptive, TakesTheShortestQueueAndNeverGoesAstray) {
+  const Shape shape = shape_of(kGrid);
+  const AdaptiveRoutes routes(shape, {.rule = RuleKind::MinimalAdaptive});
+  EXPECT_FALSE(routes.looks_far());
+  const Router source = shape.at({0, 0}), to = shape.at({2, 3});
+  const std::uint8_t first = shape.cables(source, 0, 2)[0], second = shape.cables(source, 1, 3)[0];
+  RouteView view = first_view(shape, source, to, some_draw(1));
+  Fill fill;
+  // Equal queues: either dimension; a block decides; others are empty, and lead astray.
+  std::map<std::uint8_t, int> drawn;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    RouteView other = view;
+    other.draw = some_draw(i);
+    ++drawn[routes.choose(other, fill)->out];
+  }
+  ASSERT_EQ(drawn.size(), 2u);
+  EXPECT_NEAR(drawn[first], 150, 40);
+  EXPECT_NEAR(drawn[second], 150, 40);
+  fill.blocks[{view.node, first}] = 200;
+  fill.blocks[{view.node, second}] = 199;
+  EXPECT_EQ(routes.choose(view, fill)->out, second);
+  fill.blocks[{view.node, second}] = 201;
+  const RouteAnswer taken = *routes.choose(view, fill);
+  EXPECT_EQ(taken.out, first);
+  EXPECT_EQ(taken.vl, 0);
+  // The other dimension is left, on the next VL; then the host.
+  const Router there = shape.at({2, 0});
+  view.node = shape.node_of(there);
+  view.in = shape.cables(there, 0, 0)[0];
+  view.hops = 1;
+  view.via = taken.via;
+  view.phase = taken.phase;
+  const std::uint8_t last = shape.cables(there, 1, 3)[0];
+  fill.blocks[{view.node, last}] = 255;
+  const RouteAnswer on = *routes.choose(view, fill);
+  EXPECT_EQ(on.out, last);
+  EXPECT_EQ(on.vl, 1);
+  view.node = shape.node_of(to);
+  view.in = shape.cables(to, 1, 0)[0];
+  view.hops = 2;
+  view.via = on.via;
+  view.phase = on.phase;
+  EXPECT_EQ(routes.choose(view, fill)->out, shape.port_of_host(view.to));
+}
+
+TEST(MinimalAdaptive, IsForButterfliesOfUpTo15Dimensions) {
+  const RuleSpec rule{.rule = RuleKind::MinimalAdaptive};
+  EXPECT_EQ(check_rule(shape_of(kGrid), rule), "");
+  EXPECT_EQ(check_rule(shape_of(kDragonfly), rule),
+            "is for flattened butterflies; on a dragonfly it is \"min\" with routes.gateway = "
+            "\"jsq\"");
+  RuleKind found{};
+  EXPECT_TRUE(find_rule("min-adaptive", found));
+  EXPECT_EQ(found, RuleKind::MinimalAdaptive);
+  EXPECT_EQ(rule_name(found), "min-adaptive");
 }
 
 TEST(Dal, GoesAstrayOnceInEachDimensionAndByTheShortestQueue) {
@@ -388,13 +471,19 @@ TEST(Shapes, WhatIsNotWholeIsRefusedByName) {
 
 // Whole networks.
 
-PointResult run_text(const std::string& text, unsigned partitions = 1) {
+PointResult run_text(const std::string& text,
+                     unsigned partitions = 1,
+                     double* late_share = nullptr) {
   auto scenario = parse_scenario(text, "s.toml");
   EXPECT_TRUE(scenario.has_value()) << print_fault(scenario.error().at(0));
   scenario->packet.partitions = partitions;
   const auto prepared = PreparedScenario::prepare(std::move(*scenario));
   EXPECT_TRUE(prepared.has_value()) << print_fault(prepared.error().at(0));
-  PointResult point = prepared->run(prepared->scenario().traffic.loads.at(0), 7);
+  ArrivalOrder order(static_cast<HostNum>(prepared->fabric().host_lids.size()));
+  RunControl control;
+  if (late_share != nullptr) control.observer = &order;
+  PointResult point = prepared->run(prepared->scenario().traffic.loads.at(0), 7, control);
+  if (late_share != nullptr) *late_share = order.late_share();
   EXPECT_EQ(point.audit, "");
   EXPECT_EQ(point.stats.discards(), 0u);
   EXPECT_TRUE(point.steady.deadlock.empty());
@@ -463,6 +552,22 @@ INSTANTIATE_TEST_SUITE_P(
                     Whole{"hamming:dims=4.4,hosts=4", "pattern = \"uniform\""},
                     Whole{"dragonfly:a=5,c=2,h=2", "pattern = \"adv+1\"\ngroup = 5"}));
 
+double late_share_of(const std::string& routes, const std::string& fabric = kGrid) {
+  double late = -1;
+  run_text(text_of(fabric, routes, "pattern = \"uniform\"\nload = 0.6"), 1, &late);
+  return late;
+}
+
+TEST(Order, IsKeptByOneWayAndNotBySeveral) {
+  EXPECT_EQ(late_share_of("rule = \"min\""), 0);
+  EXPECT_EQ(late_share_of("rule = \"tables\""), 0);
+  EXPECT_EQ(late_share_of("rule = \"min\"\ngateway = \"jsq\"", kDragonfly), 0)
+      << "one cable between two groups";
+  EXPECT_GT(late_share_of("rule = \"min-adaptive\""), 0);
+  EXPECT_GT(late_share_of("rule = \"dal\""), 0);
+  EXPECT_GT(late_share_of("rule = \"valiant\""), 0);
+}
+
 class Partitions : public testing::TestWithParam<std::string> {};
 
 /// Lines that are of dragonflies are refused for others.
@@ -478,12 +583,21 @@ std::string for_butterflies(const std::string& routes) {
 TEST_P(Partitions, TellTheSame) {
   for (const char* fabric : {"hamming:dims=4.4,hosts=4,trunk=2.1", "dragonfly:a=5,c=2,h=2"}) {
     const bool butterfly = fabric[0] == 'h';
-    if (GetParam() == (butterfly ? "rule = \"par\"" : "rule = \"dal\"")) continue;
+    const bool of_dragonflies = GetParam() == "rule = \"par\"";
+    const bool of_butterflies =
+        GetParam() == "rule = \"dal\"" || GetParam() == "rule = \"min-adaptive\"";
+    if (butterfly ? of_dragonflies : of_butterflies) continue;
     const std::string routes = butterfly ? for_butterflies(GetParam()) : GetParam();
     const std::string text = text_of(fabric, routes, "pattern = \"uniform\"\nload = 0.6");
-    const PointResult one = run_text(text);
+    const PointResult unseen = run_text(text);
+    double late = 0;
+    const PointResult one = run_text(text, 1, &late);
+    EXPECT_EQ(one.stats.digest, unseen.stats.digest) << "who looks on changes nothing";
+    EXPECT_EQ(one.latency.mean, unseen.latency.mean);
     for (const unsigned parts : {2u, 4u}) {
-      const PointResult point = run_text(text, parts);
+      double late_there = 0;
+      const PointResult point = run_text(text, parts, &late_there);
+      EXPECT_EQ(late_there, late);
       EXPECT_EQ(point.stats.digest, one.stats.digest) << fabric << ", " << parts;
       EXPECT_EQ(point.stats.hops, one.stats.hops);
       EXPECT_EQ(point.latency.mean, one.latency.mean);
@@ -501,6 +615,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "rule = \"ugal-l\"\nthreshold = -16",
                     "rule = \"ugal-l\"\nvaliant = \"router\"\ngateway = \"jsq\"",
                     "rule = \"par\"",
+                    "rule = \"min-adaptive\"",
                     "rule = \"dal\""));
 
 }  // namespace rule_test

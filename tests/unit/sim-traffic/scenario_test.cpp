@@ -233,6 +233,12 @@ TEST(Scenario, RulesThatCannotBeAreRefusedWithTheirLine) {
               HasSubstr("s.toml:5: routes.rule valiant needs 3 VLs here: fabric.vls = 4 or more"));
   EXPECT_THAT(fault_of_text(four + "rule = \"dal\"\n"),
               HasSubstr("s.toml:5: routes.rule dal is for flattened butterflies"));
+  EXPECT_THAT(fault_of_text(four + "rule = \"min-adaptive\"\n"),
+              HasSubstr("s.toml:5: routes.rule min-adaptive is for flattened butterflies; on a "
+                        "dragonfly it is \"min\" with routes.gateway = \"jsq\""));
+  EXPECT_THAT(
+      fault_of_text("[fabric]\nname = \"hamming:dims=4.4\"\n[routes]\nrule = \"min-adaptive\"\n"),
+      HasSubstr("s.toml:4: routes.rule min-adaptive needs 2 VLs here: fabric.vls = 2 or more"));
   EXPECT_THAT(fault_of_text("[fabric]\nname = \"hamming\"\n[routes]\nrule = \"par\"\n"),
               HasSubstr("s.toml:4: routes.rule par is for dragonflies"));
   EXPECT_THAT(fault_of_text(four + "rule = \"ugal-g\"\n", 2),
