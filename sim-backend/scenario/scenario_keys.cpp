@@ -278,7 +278,9 @@ Keys fabric_keys() {
           .means("switches, adapters and cables; the keys of their sections change it"),
       fabric("model",
              &Scenario::model,
-             choice<NetModel>({{"packets", NetModel::Packets}, {"worms", NetModel::Worms}}))
+             choice<NetModel>({{"packets", NetModel::Packets},
+                               {"worms", NetModel::Worms},
+                               {"worm", NetModel::Worms}}))
           .means("InfiniBand's packets, or worms with source routes; some keys are of one alone"),
       fabric("name", &Scenario::fabric, some_text("a FABRIC: a generator's call or a file"))
           .means("what is simulated"),

@@ -61,6 +61,12 @@ TEST(WormScenario, RefusesKeysOfTheOtherModelWithTheirLine) {
   }
 }
 
+TEST(WormScenario, TakesTheModelInTheSingularToo) {
+  EXPECT_EQ(fault_of_text("[fabric]\nname = \"torus:dims=3.3,hosts=1\"\nmodel = \"worm\"\n"
+                          "[routes]\nsystem = \"UD\"\n"),
+            "");
+}
+
 TEST(WormScenario, RefusesWhatCannotBe) {
   EXPECT_EQ(fault_of_text(with("preset = \"modern\"\n")),
             "s.toml:4: fabric.preset of worms is \"myrinet\" or \"unit\"");
