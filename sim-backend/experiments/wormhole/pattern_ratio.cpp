@@ -307,7 +307,7 @@ const std::vector<RatioTable>& tables() {
                  "RANDOM_ITB",
                  {{16, 1.16, 1.08, 1.32}, {32, 1.17, 1.03, 1.37}, {64, 1.11, .96, 1.26}},
                  "combined"}},
-       .topologies = 3,
+       .topologies = 10,
        .quick_sizes = {16}},
       {.name = "000-choice",
        .source = "Flich 2001, tables 20 to 23",
@@ -323,7 +323,7 @@ const std::vector<RatioTable>& tables() {
                 "T22-share", "UD_ITB_50", small, {{8, 1.02}, {16, 1.19}, {32, 1.49}, {64, 1.66}}),
             by_means("T22-contention", "UD_ITB_DET1", small, {{8, 1}, {16, 1}, {32, 1}}, "UD_ITB"),
             by_means("T22-contention", "UD_ITB_DET2", small, {{8, 1}, {16, 1}, {32, 1}}, "UD_ITB")},
-       .topologies = 3}};
+       .topologies = 10}};
   return all;
 }
 
