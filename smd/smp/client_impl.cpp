@@ -153,6 +153,7 @@ bool SmpClient::Impl::inject(RequestHandle handle, PendingRequest& request) {
   ++on_wire;
   request.state = State::OnWire;
   request.injected = now;
+  request.busy = false;
   request.burst = static_cast<std::uint16_t>(on_wire);
   if (may_go_early(request)) losses.on_injected(now, id);
   deadlines.push(now, timeout, id);
@@ -211,7 +212,7 @@ void SmpClient::Impl::on_expiry() {
 /// The latest attempt of the request got no answer in time.
 void SmpClient::Impl::on_silence(std::uint32_t index) {
   PendingRequest& request = requests.at(index);
-  on_loss(request);
+  if (!request.busy) on_loss(request);
   if (request.attempt < config.retries) {
     leave_wire(request);
     ++queued;
@@ -227,10 +228,12 @@ void SmpClient::Impl::on_silence(std::uint32_t index) {
   ++stats.timeouts;
   fail_later(requests.handle(index),
              request,
-             Error{request.garbled ? Errc::Malformed : Errc::Timeout,
+             Error{request.garbled && !request.busy ? Errc::Malformed : Errc::Timeout,
                    fmt::format("{}: {} after {} tries",
                                print_request(request.request),
-                               request.garbled ? "only malformed answers" : "no answer",
+                               request.busy      ? "busy, or no answer,"
+                               : request.garbled ? "only malformed answers"
+                                                 : "no answer",
                                config.retries + 1)});
 }
 
@@ -251,7 +254,7 @@ bool SmpClient::Impl::may_go_early(const PendingRequest& request) const {
 }
 
 void SmpClient::Impl::retry_overtaken() {
-  while (const auto id = losses.pop_overtaken(live())) {
+  while (const auto id = losses.pop_overtaken(unheard())) {
     const std::uint32_t index = wire_ids.find(*id)->request;
     on_loss(requests.at(index));
     retry_early(index);
@@ -271,7 +274,7 @@ void SmpClient::Impl::retry_early(std::uint32_t index) {
 /// Like the expiry timer, left alone while answers come.
 void SmpClient::Impl::arm_probe() {
   if (probe_armed) return;
-  const auto when = losses.probe_at(live());
+  const auto when = losses.probe_at(unheard());
   if (!when) return;
   probe_armed = true;
   probe_timer = Timer(runtime, *when, [this] {
@@ -281,7 +284,7 @@ void SmpClient::Impl::arm_probe() {
 }
 
 void SmpClient::Impl::on_probe() {
-  const auto when = losses.probe_at(live());
+  const auto when = losses.probe_at(unheard());
   if (when && *when <= runtime.now()) {
     probe_due = true;
     retry_early(wire_ids.find(losses.pop_probe())->request);
@@ -325,6 +328,12 @@ void SmpClient::Impl::on_answer(const Smp& smp) {
   ++stats.answered;
   if (smp.status != 0) ++stats.refused;
   const bool in_time = request.state == State::OnWire && match->attempt == request.attempt;
+  // Discarded, to be asked again (IBA 13.4.7): as if nothing had come, but that nothing was lost.
+  if ((smp.status & static_cast<std::uint16_t>(MadStatus::Busy)) != 0) {
+    if (!silent_routes.empty()) silent_routes.erase(request.request.route);
+    if (in_time) request.busy = true;
+    return;
+  }
   if (in_time && on_wire >= window.size()) window.on_answer();
   if (!silent_routes.empty()) silent_routes.erase(request.request.route);
   SmpReply reply{

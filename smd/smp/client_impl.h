@@ -44,6 +44,13 @@ struct SmpClient::Impl {
   void on_probe();
   [[nodiscard]] bool is_live(std::uint32_t id);
 
+  /// Those of live() that may have been lost: who answered Busy has heard.
+  [[nodiscard]] auto unheard() {
+    return [this](std::uint32_t id) {
+      return is_live(id) && !requests.at(wire_ids.find(id)->request).busy;
+    };
+  }
+
   [[nodiscard]] auto live() {
     return [this](std::uint32_t id) { return is_live(id); };
   }

@@ -35,7 +35,7 @@ RequestHandle RequestTable::add(std::uint32_t scope,
   PendingRequest& entry = requests_[index];
   entry.state = PendingRequest::State::Queued;
   entry.attempt = 0;
-  entry.garbled = false;
+  entry.garbled = entry.busy = false;
   entry.early = 0;
   entry.request = request;
   entry.done = std::move(done);

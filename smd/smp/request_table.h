@@ -162,6 +162,7 @@ struct PendingRequest {
   State state = State::Free;
   std::uint8_t attempt = 0;  // of the injection that is on the wire or comes next
   bool garbled = false;      // an answer came that cannot be right
+  bool busy = false;         // the latest attempt was answered Busy
   // Attempts that went before the timeout of the one before; the last one waits that much longer.
   std::uint8_t early = 0;
   std::uint16_t burst = 0;    // SMPs on the wire once the latest attempt was

@@ -115,6 +115,41 @@ TEST_F(SmpClientTest, OnlyMalformedAnswersEndAsMalformed) {
   EXPECT_EQ(client_->stats().malformed, 3u);
 }
 
+/// IBA 13.4.7: it was discarded, and is to be asked again.
+TEST_F(SmpClientTest, WhoAnswersBusyIsAskedAgain) {
+  make_client();
+  const auto outcome = ask(node_info());
+  Smp busy = answer_to(port_.sent_smp(0));
+  busy.status = static_cast<std::uint16_t>(MadStatus::Busy);
+  port_.deliver(busy);
+  EXPECT_FALSE(*outcome);
+  run_for(kTimeout / 2);
+  EXPECT_EQ(port_.sent.size(), 1u) << "not at once";
+  run_for(kTimeout);
+  ASSERT_EQ(port_.sent.size(), 2u);
+  answer(1);
+  ASSERT_TRUE(*outcome);
+  EXPECT_TRUE(outcome->value());
+  EXPECT_EQ(client_->stats().timeouts, 0u);
+}
+
+TEST_F(SmpClientTest, WhoIsBusyAllTheTimeIsGivenUpAsSilent) {
+  make_client();
+  port_.on_sent = [this](const MadPacket& packet) {
+    Smp busy = answer_to(decode_smp(packet.mad).value());
+    busy.status = static_cast<std::uint16_t>(MadStatus::Busy);
+    runtime_.post([this, busy] { port_.deliver(busy); });
+  };
+  const auto outcome = ask(node_info());
+  run_for(2 * kTimeout + kTimeout / 2);
+  EXPECT_FALSE(*outcome) << "as patient as with somebody who is mute";
+  run_for(kTimeout);
+  ASSERT_TRUE(*outcome);
+  EXPECT_EQ(outcome->value().error().code, Errc::Timeout);
+  EXPECT_THAT(outcome->value().error().context, HasSubstr("busy"));
+  EXPECT_EQ(port_.sent.size(), 3u);
+}
+
 TEST_F(SmpClientTest, BytesThatAreNoSmpAreCounted) {
   make_client();
   port_.deliver(MadPacket{});
