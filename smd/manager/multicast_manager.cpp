@@ -147,16 +147,19 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   now_ = std::move(now);
   m_key_ = settings.ports.m_key;
   const std::optional<SnapshotLimits> realm_before = std::move(realm_);
-  realm_.emplace(SnapshotLimits::Parts{.fabric = now_->sweep.fabric,
-                                       .lids = now_->lids.share(),
-                                       .partitions = partition_facts(),
-                                       .subnet_prefix = settings.ports.subnet_prefix,
-                                       .life_time = settings.ports.subnet_timeout,
-                                       .multicast_sl = sl_of(now_->multicast_vl)},
-                 realm_before ? &*realm_before : nullptr);
+  realm_.emplace(
+      SnapshotLimits::Parts{.fabric = now_->sweep.fabric,
+                            .lids = now_->lids.share(),
+                            .partitions = partition_facts(),
+                            .subnet_prefix = settings.ports.subnet_prefix,
+                            .life_time = settings.ports.subnet_timeout,
+                            .multicast_sl = sl_of(now_->multicast_vl),
+                            .mtu_max = static_cast<std::uint8_t>(settings.ports.mtu_max)},
+      realm_before ? &*realm_before : nullptr);
   if (first) groups_.restore(*realm_, std::exchange(restored_, {}));
   for (const PreconfiguredGroup& wish : groups_.keep(*realm_, settings.groups))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);
+  compare_mtu(settings.groups);
   // Whose P_Key was taken away can neither send to the group nor receive what is sent to it.
   groups_.drop([this](Guid port, const Group& group) {
     return realm_->port_of(port) == kNone<PortIdx> ||
@@ -170,6 +173,23 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   schedule_deadlock_check();
   note_change();
   if (!first && sl_of(vl_before) != sl_of(now_->multicast_vl)) ask_members_to_reregister();
+}
+
+/// Members join all the same, as under other managers: most of their packets are small, and most
+/// paths may be wide enough.
+void MulticastManager::compare_mtu(const std::vector<PreconfiguredGroup>& wishes) {
+  const std::string before = std::exchange(stats_.mtu_too_large, {});
+  const auto wide = std::ranges::find_if(wishes, [this](const PreconfiguredGroup& wish) {
+    return wish.mtu > realm_->mtu_of_switches();
+  });
+  if (wide == wishes.end()) return;
+  const auto bytes = [](std::uint8_t code) { return mtu_bytes(static_cast<Mtu>(code)); };
+  stats_.mtu_too_large = fmt::format("{} of '{}' has an MTU of {}, and a link between switches {}",
+                                     print_gid(wide->mgid),
+                                     wide->partition,
+                                     bytes(wide->mtu),
+                                     bytes(realm_->mtu_of_switches()));
+  if (stats_.mtu_too_large != before) log::warn("multicast.mtu", "{}", stats_.mtu_too_large);
 }
 
 /// Groups have another SL, which a member asks for when it registers again.

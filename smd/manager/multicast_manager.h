@@ -53,6 +53,7 @@ struct MulticastStats {
   std::size_t unmet = 0;      // MLIDs whose entries are not confirmed
   std::string unmet_why;      // the first switch of the last round that had one, and what it said
   std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
+  std::string mtu_too_large;  // of which group of the site links between switches carry less
 
   std::uint64_t credit_loops = 0;   // verdicts that there is one, other than the last
   std::optional<MulticastVl> vl{};  // that groups have to themselves
@@ -155,6 +156,7 @@ class MulticastManager {
   [[nodiscard]] const MulticastStats& stats() const { return stats_; }
 
  private:
+  void compare_mtu(const std::vector<PreconfiguredGroup>& wishes);
   void adopt_trees(const Settings& settings);
   void schedule_round();
   [[nodiscard]] PartitionFacts partition_facts() const;

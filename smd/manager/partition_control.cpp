@@ -10,18 +10,16 @@
 namespace smd {
 namespace {
 
-/// Of the order, where tables that had room have none any more: what would not fit.
-std::optional<std::string> find_new_overflow(const Fabric& fabric,
-                                             const std::optional<PartitionPolicy>& before,
+/// What would not fit, where tables that have room for the rules in force have none for `wanted`:
+/// the manager would not take them.
+std::optional<KeyOverflow> find_new_overflow(const ActiveSubnet& now,
                                              const std::optional<PartitionPolicy>& wanted) {
-  const auto overflows = [&fabric](const std::optional<PartitionPolicy>& policy) {
-    if (!policy) return std::vector<KeyOverflow>{};
-    return find_overflows(fabric, build_partition_map(fabric, *policy), *policy);
-  };
-  const std::vector<KeyOverflow> now = overflows(before);
-  for (const KeyOverflow& each : overflows(wanted)) {
-    if (std::ranges::find(now, each.port, &KeyOverflow::port) == now.end())
-      return print_overflow(fabric, each);
+  if (!wanted) return std::nullopt;
+  const Fabric& fabric = now.fabric();
+  for (const KeyOverflow& each :
+       find_overflows(fabric, build_partition_map(fabric, *wanted), *wanted)) {
+    if (!now.partitions || std::ranges::count(now.partitions->too_small, each.port) == 0)
+      return each;
   }
   return std::nullopt;
 }
@@ -83,11 +81,15 @@ Result<PartitionControl::Checked> PartitionControl::check(std::span<const Partit
   Checked out{.orders = std::move(orders),
               .policy = policy_with(merged),
               .groups = std::move(merged.rules.groups)};
-  if (auto full = find_new_overflow(fabric, policy(), out.policy))
-    return fail(Errc::Invalid,
-                fmt::format("{}; fewer partitions for that port, or partitions.enforcement = "
-                            "\"off\" where a switch is the one that is too small",
-                            *full));
+  if (const auto full = find_new_overflow(now, out.policy)) {
+    const auto before = find_new_overflow(now, policy());
+    return fail(
+        Errc::Invalid,
+        fmt::format("{}{}; fewer partitions for that port, or partitions.enforcement = "
+                    "\"off\" where a switch is the one that is too small",
+                    print_overflow(fabric, *full),
+                    before ? "; so it is without this order, and what is in force is older" : ""));
+  }
   return out;
 }
 

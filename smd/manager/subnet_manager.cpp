@@ -214,8 +214,11 @@ void SubnetManager::drop_work() {
   if (std::exchange(is_trying_, false)) trial_.reset();
   const std::uint64_t epoch = state_.next_epoch;
   auto with_lost = std::move(state_.with_lost);
+  auto partitions = std::move(state_.partitions);
   state_ = fresh_state();
   state_.with_lost = std::move(with_lost);
+  // Rules that were refused, and of which an alarm says so, are not taken in silence later on.
+  state_.partitions = std::move(partitions);
   state_.reregister = state_.taking_over = true;
   state_.next_epoch = epoch;
 }
@@ -283,6 +286,8 @@ std::vector<std::string> SubnetManager::alarms() const {
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
     out.push_back("multicast and unicast packets may block each other: " + why);
+  if (const std::string& why = multicast_.stats().mtu_too_large; !why.empty())
+    out.push_back("large multicast packets may be lost: " + why);
   if (const MulticastStats& trees = multicast_.stats(); trees.unmet > 0) {
     out.push_back(fmt::format("{} MLIDs: entries not confirmed; {}", trees.unmet, trees.unmet_why));
   }

@@ -154,7 +154,8 @@ tl::expected<GroupTraits, Refusal> choose_traits(const SubnetLimits& subnet,
   const Gid mgid = request.mgid.value_or(Gid{});
   const std::uint8_t scope =
       mgid == Gid{} ? request.scope.value_or(kLinkLocalScope) : mgid_scope(mgid);
-  const auto mtu = request.mtu ? choose_mtu(*request.mtu, ability.mtu) : std::optional(ability.mtu);
+  const auto mtu =
+      request.mtu ? choose_mtu(*request.mtu, ability.mtu_all) : std::optional(ability.mtu_all);
   const auto rate =
       request.rate ? choose_rate(*request.rate, ability.rate) : std::optional(ability.rate);
   const auto life = request.life_time ? choose_life_time(*request.life_time, subnet.life_time())

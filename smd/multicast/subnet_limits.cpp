@@ -71,7 +71,8 @@ std::optional<SubnetLimits::Ability> SnapshotLimits::find_port(Guid port) const 
   const PortInfo& info = parts_.fabric->port_info[at];
   // Port 0 of a switch has no link of its own, and need not say that it is fast.
   const std::uint8_t rate = rate_code(active_width(info), link_speed(*parts_.fabric, at));
-  return Ability{.mtu = std::min(mtu_, info.mtu_cap), .rate = rate != 0 ? rate : kSlowest};
+  const std::uint8_t mtu = std::min(info.mtu_cap, parts_.mtu_max);
+  return Ability{.mtu = mtu, .rate = rate != 0 ? rate : kSlowest, .mtu_all = std::min(mtu, mtu_)};
 }
 
 bool SnapshotLimits::in_partition(Guid port, PKey p_key) const {

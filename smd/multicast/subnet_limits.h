@@ -27,8 +27,9 @@ class SubnetLimits {
  public:
   /// What a port can take part in: codes of its MTU and rate.
   struct Ability {
-    std::uint8_t mtu = 0;
+    std::uint8_t mtu = 0;  // its own
     std::uint8_t rate = 0;
+    std::uint8_t mtu_all = 0;  // that links between switches carry as well
   };
 
   virtual ~SubnetLimits() = default;
@@ -73,6 +74,7 @@ class SnapshotLimits final : public SubnetLimits {
     std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
     std::uint8_t life_time = 18;
     std::optional<std::uint8_t> multicast_sl{};  // of all groups; nothing: what was asked for
+    std::uint8_t mtu_max = 5;                    // code; that the site lets ports use
   };
 
   /// `before`: of which the index is taken over where it is the same; may be null.
@@ -96,6 +98,9 @@ class SnapshotLimits final : public SubnetLimits {
   [[nodiscard]] PortIdx port_of(Guid guid) const;
 
   [[nodiscard]] const Fabric& fabric() const { return *parts_.fabric; }
+
+  /// Code of the MTU that every link between switches carries.
+  [[nodiscard]] std::uint8_t mtu_of_switches() const { return mtu_; }
 
  private:
   Parts parts_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "smd/base/text.h"
 #include "smd/policy/partition_orders.h"
@@ -97,8 +98,7 @@ class PartitionMerge {
       at = std::prev(all.end());
       if (ordered.ipoib) at->sl = ordered.ipoib->sl;
     }
-    for (const auto& [port, membership] : ordered.members)
-      add_member(*at, port, membership, ordered.first.contains(port));
+    add_members(*at, ordered);
     if (ordered.ipoib) add_groups(make_ipoib_groups(*at, *ordered.ipoib));
   }
 
@@ -119,34 +119,45 @@ class PartitionMerge {
 
   /// Later members count: what is limited stands before all that the file says, and takes nothing
   /// from whom it makes a full member; what is full stands behind, but for ports that it names.
-  void add_member(Partition& partition, Guid port, Membership membership, bool first) {
-    const PartitionMember* among = find_keyword(partition, false, false);
-    const PartitionMember member{.kind = MemberKind::Port,
-                                 .guid = port,
-                                 .membership = membership,
-                                 .first = first || (among != nullptr && among->first)};
-    if (const auto named = find_named(partition.key, port)) {
-      if (*named == membership) return;
-      out_.conflicts.push_back(
-          fmt::format("{}: {} is a {} member of '{}'; that it was made a {} one "
-                      "by order is not in force",
-                      print_member_place(site_, partition.key, MemberKind::Port, port),
-                      port,
-                      print_membership(*named),
-                      partition.name,
-                      print_membership(membership)));
-      return;
+  void add_members(Partition& partition, const OrderedPartition& ordered) {
+    const Partition* defined = find_defined(site_, partition.key);
+    const std::map<Guid, Membership> named = collect_named(defined);
+    const PartitionMember* keyword = find_keyword(partition, false, false);
+    const bool first_for_all = keyword != nullptr && keyword->first;
+    std::vector<PartitionMember> before, behind;
+    for (const auto& [port, membership] : ordered.members) {
+      if (const auto as = named.find(port); as != named.end()) {
+        if (as->second != membership)
+          out_.conflicts.push_back(
+              fmt::format("{}: {} is a {} member of '{}'; that it was made a {} one "
+                          "by order is not in force",
+                          print_member_place(site_, partition.key, MemberKind::Port, port),
+                          port,
+                          print_membership(as->second),
+                          partition.name,
+                          print_membership(membership)));
+        continue;
+      }
+      const bool is_before = membership == Membership::Limited && defined != nullptr;
+      (is_before ? before : behind)
+          .push_back({.kind = MemberKind::Port,
+                      .guid = port,
+                      .membership = membership,
+                      .first = first_for_all || ordered.first.contains(port)});
     }
-    if (membership == Membership::Limited && find_defined(site_, partition.key) != nullptr) {
-      partition.members.insert(partition.members.begin(), member);
-    } else {
-      partition.members.push_back(member);
-    }
+    auto& members = partition.members;
+    members.insert(members.begin(), before.rbegin(), before.rend());
+    members.insert(members.end(), behind.begin(), behind.end());
   }
 
-  std::optional<Membership> find_named(std::uint16_t key, Guid port) const {
-    const Partition* defined = find_defined(site_, key);
-    return defined == nullptr ? std::nullopt : find_named_membership(*defined, port);
+  /// Ports that the file names, as the later of several lines has them.
+  static std::map<Guid, Membership> collect_named(const Partition* defined) {
+    std::map<Guid, Membership> named;
+    if (defined == nullptr) return named;
+    for (const PartitionMember& member : defined->members) {
+      if (member.kind == MemberKind::Port) named[member.guid] = member.membership;
+    }
+    return named;
   }
 
   void add_groups(const std::vector<PreconfiguredGroup>& groups) {
@@ -309,13 +320,15 @@ class OrderChecker {
     return "";
   }
 
-  /// One P_Key stands first in a table: that of the last order.
+  /// One P_Key stands first in a table: that of the last order that wants it there. An order that
+  /// does not takes its own P_Key from there, and nobody else's.
   void set_member(OrderedPartition& partition, Guid port, Membership membership) {
     partition.members[port] = membership;
     if (!order_.first) return;
-    for (OrderedPartition& each : next_) each.first.erase(port);
     partition.first.erase(port);
-    if (*order_.first) partition.first.insert(port);
+    if (!*order_.first) return;
+    for (OrderedPartition& each : next_) each.first.erase(port);
+    partition.first.insert(port);
   }
 
   /// Why the P_Key cannot stand first in the port's table; empty where it can, or need not.

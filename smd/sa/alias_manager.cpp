@@ -27,8 +27,20 @@ Guid AliasTable::owner_of(Guid alias) const {
 }
 
 bool AliasTable::is_free(const SubnetView& view, Guid guid) const {
-  return guid != Guid{} && !owners_.contains(guid) && view.find_port(guid) == kNone<PortIdx> &&
-         !view.fabric().find_node(guid);
+  const Guid owner = owner_of(guid);
+  const bool owner_is_gone = owner != Guid{} && view.find_port(owner) == kNone<PortIdx>;
+  return guid != Guid{} && (owner == Guid{} || owner_is_gone) &&
+         view.find_port(guid) == kNone<PortIdx> && !view.fabric().find_node(guid);
+}
+
+/// Of a port that is gone: a virtual machine may have moved, and nobody there can give it back.
+void AliasTable::take_away(Guid guid) {
+  const auto owner = owners_.find(guid);
+  if (owner == owners_.end()) return;
+  const Guid port = owner->second;
+  const std::vector<Guid>& entries = ports_.at(port);
+  const auto at = std::ranges::find(entries, guid);
+  erase(port, static_cast<std::size_t>(at - entries.begin()));
 }
 
 Guid AliasTable::invent(const SubnetView& view) {
@@ -52,6 +64,7 @@ Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid 
   if (wanted != Guid{} && !is_free(view, wanted)) return Guid{};
   if (now == Guid{} && room_of(port) == 0) return Guid{};
   const Guid chosen = wanted == Guid{} ? invent(view) : wanted;
+  take_away(chosen);
   erase(port, index);
   write(port, index, chosen);
   return chosen;

@@ -60,6 +60,7 @@ class AliasTable {
   void restore(const Map& map);
 
  private:
+  void take_away(Guid guid);
   [[nodiscard]] bool is_free(const SubnetView& view, Guid guid) const;
   [[nodiscard]] Guid invent(const SubnetView& view);
   void write(Guid port, std::size_t index, Guid guid);

@@ -20,11 +20,13 @@ inline constexpr std::size_t kHeaderSize = 56;
 inline constexpr std::size_t kDataSize = kMadSize - kHeaderSize;
 inline constexpr std::uint8_t kClassVersion = 2;
 
-/// The method of an answer; that of Set is the one of Get.
+/// The method of an answer; that of Set is the one of Get, that of GetTraceTable the one of
+/// GetTable (IBA 15.2.2).
 [[nodiscard]] constexpr std::uint8_t answer_method(std::uint8_t method) {
-  const bool set = method == static_cast<std::uint8_t>(Method::Set);
-  return static_cast<std::uint8_t>((set ? static_cast<std::uint8_t>(Method::Get) : method) |
-                                   kResponseBit);
+  auto of = static_cast<Method>(method);
+  if (of == Method::Set) of = Method::Get;
+  if (of == Method::GetTraceTable) of = Method::GetTable;
+  return static_cast<std::uint8_t>(static_cast<std::uint8_t>(of) | kResponseBit);
 }
 
 /// Attribute ids of class 0x03 (IBA 15.2.4).

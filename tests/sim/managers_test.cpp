@@ -14,6 +14,7 @@
 #include "sim-backend/agents/node_state.h"
 #include "sim-backend/management/fabric_oracle.h"
 #include "smd/base/log.h"
+#include "smd/policy/partition_file.h"
 #include "tests/support/cables.h"
 
 namespace smd::test {
@@ -238,6 +239,34 @@ TEST(Managers, AMasterThatStoodStillDoesNotWriteBesideTheNext) {
   EXPECT_GE(all[1].sets, rivals);
   EXPECT_EQ(beside, 0u);
   EXPECT_EQ(all.longest_rivalry, 0ns);
+}
+
+/// Rules of partitions that were refused, with an alarm, stay refused when all is looked at anew.
+TEST(Managers, AMasterThatStoodStillDoesNotTakeRulesThatItRefused) {
+  Managers all(kTree, kTwo, 1, {}, {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  Settings settings = manager_settings(9);
+  const auto take = [&settings](const std::string& file) {
+    settings.partitions = PartitionPolicy{.rules = parse_partition_file(file, "p").value().rules};
+  };
+  take("A=1: ALL;");
+  all[0].start(settings);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  take("A=1: ALL; B=2: ALL; C=3: ALL;");
+  all[0].manager->adopt(settings);
+  all[0].manager->request_sweep("configuration");
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  const auto keys = [&all] { return all.fabric.node_state(all[1].node).ports[1].p_keys; };
+  const std::vector<PKey> before = keys();
+  ASSERT_FALSE(all[0].manager->alarms().empty());
+  const std::size_t cycles = all[0].reports.size();
+  all[0].pause();
+  all.run_for(10s);
+  all[0].resume();
+  all.run_for(10s);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_GT(all[0].reports.size(), cycles) << "it looked at everything anew";
+  EXPECT_EQ(keys(), before);
+  EXPECT_FALSE(all[0].manager->alarms().empty());
 }
 
 TEST(Managers, AShortPauseCostsNothing) {

@@ -277,6 +277,28 @@ TEST(PartitionOrders, ThatTablesHaveNoRoomForAreRefusedWhole) {
   EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011})) << "not half of it";
 }
 
+/// Rules of a file that does not fit are not in force; an order on top of them would not be either.
+TEST(PartitionOrders, OnTopOfRulesThatAreNotInForceAreRefused) {
+  Ordered lab("Site=0x11: ALL=full;", {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  lab.bring_up();
+  lab.order(lab.create_red({0, 1}));
+  const auto read_file = [&lab](const std::string& file) {
+    lab.control.set_site({}, "p.conf", file);
+    lab.manager.adopt_partitions(lab.control.policy(), lab.control.merged().rules.groups, "file");
+    ASSERT_TRUE(lab.settle());
+  };
+  read_file("Site=0x11: ALL=full; B=0x12: " + lab.print_guid(2) + "; C=0x13: " + lab.print_guid(2) +
+            ";");
+  EXPECT_THAT(lab.manager.alarms(), ElementsAre(HasSubstr("0x0013 would not fit")));
+  const Json remove = {{"verb", "remove"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}};
+  EXPECT_THAT(lab.refusal(remove), HasSubstr("so it is without this order"));
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8011, 0x8020}));
+  read_file("Site=0x11: ALL=full; B=0x12: " + lab.print_guid(2) + ";");
+  lab.order(remove);
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8011}));
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8011, 0x0012}));
+}
+
 TEST(PartitionOrders, ThatCannotBeKeptAreNotTaken) {
   Ordered lab;
   lab.bring_up();

@@ -26,8 +26,8 @@ class FakeRealm final : public SubnetLimits {
  public:
   [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
     if (port.value() < 1 || port.value() > 9) return std::nullopt;
-    if (port == Guid{9}) return Ability{.mtu = 4, .rate = 3};
-    return Ability{.mtu = 5, .rate = 16};
+    if (port == Guid{9}) return Ability{.mtu = 4, .rate = 3, .mtu_all = 4};
+    return Ability{.mtu = 5, .rate = 16, .mtu_all = 5};
   }
 
   [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override {

@@ -129,6 +129,26 @@ TEST(PartitionOrders, MayPutTheKeyFirst) {
   EXPECT_THAT(with(site, orders, create)[0].first, IsEmpty());
 }
 
+/// Whoever orders for one tenant does not move the ports of another between partitions.
+TEST(PartitionOrders, ThatWantNoFirstPlaceLeaveThatOfAnotherPartition) {
+  const SitePartitions site = site_of(kFile);
+  PartitionOrder create = kCreate;
+  create.first = true;
+  PartitionOrders orders = with(site, {}, create);
+  orders = with(site,
+                orders,
+                {.action = Action::Create,
+                 .partition = "Other",
+                 .p_key = "0x21",
+                 .ports = {{Guid{7}, Membership::Full}},
+                 .first = false});
+  const PartitionFile rules = merge_partitions(site, orders).rules;
+  const auto tenant = std::ranges::find(rules.partitions, 0x20, &Partition::key);
+  EXPECT_TRUE(last_of(*tenant, 7)->first);
+  const auto other = std::ranges::find(rules.partitions, 0x21, &Partition::key);
+  EXPECT_FALSE(last_of(*other, 7)->first);
+}
+
 TEST(PartitionOrders, PutNoKeyFirstAgainstTheFileOrTheManager) {
   const SitePartitions site = site_of(
       "Default=0x7fff: ALL;\n"

@@ -104,9 +104,25 @@ TEST(Alias, OnlyThePortItselfOrTheTrustedMayAsk) {
 TEST(Alias, NoGuidStandsForTwoPortsBeforeTheViewKnowsIt) {
   AliasTable table;
   const auto view = view_of("H1-S1 H2-S1");
-  EXPECT_EQ(table.put(*view, Guid{1}, 1, Guid{0xcc}), Guid{0xcc});
-  EXPECT_EQ(table.put(*view, Guid{2}, 1, Guid{0xcc}), Guid{});
-  EXPECT_EQ(table.owner_of(Guid{0xcc}), Guid{1});
+  const Guid one = guid_of(*view, "H1"), two = guid_of(*view, "H2");
+  EXPECT_EQ(table.put(*view, one, 1, Guid{0xcc}), Guid{0xcc});
+  EXPECT_EQ(table.put(*view, two, 1, Guid{0xcc}), Guid{});
+  EXPECT_EQ(table.owner_of(Guid{0xcc}), one);
+}
+
+/// A virtual machine that starts on another host after its own has lost its power.
+TEST(Alias, AGuidOfAPortThatIsGoneIsGivenToWhoAsksForIt) {
+  AliasTable table;
+  const auto before = view_of("H1-S1 H2-S1");
+  const Guid one = guid_of(*before, "H1"), two = guid_of(*before, "H2");
+  EXPECT_EQ(table.put(*before, one, 1, Guid{0xcc}), Guid{0xcc});
+  EXPECT_EQ(table.put(*before, one, 2, Guid{0xdd}), Guid{0xdd});
+  const auto after = view_of("H2-S1");
+  ASSERT_EQ(guid_of(*after, "H2"), two);
+  EXPECT_EQ(table.put(*after, two, 3, Guid{0xcc}), Guid{0xcc});
+  EXPECT_EQ(table.owner_of(Guid{0xcc}), two);
+  EXPECT_EQ(table.at(one, 1), Guid{});
+  EXPECT_EQ(table.at(one, 2), Guid{0xdd}) << "what nobody else asked for waits for it";
 }
 
 TEST(Alias, APortHasSoManyAndARequestBeyondChangesNothing) {

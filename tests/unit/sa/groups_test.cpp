@@ -30,7 +30,21 @@ class GroupRecords : public ::testing::Test {
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 64;
     parts.fabric = fabric;
     view = std::make_shared<const SubnetView>(parts);
-    subnet.emplace(SnapshotLimits::Parts{.fabric = parts.fabric, .lids = parts.lids});
+    lid_map = parts.lids;
+    subnet.emplace(SnapshotLimits::Parts{.fabric = parts.fabric, .lids = lid_map});
+  }
+
+  /// The cable between the switches has this MTU.
+  void narrow(std::uint8_t mtu_cap) {
+    auto fabric = std::make_shared<Fabric>(view->fabric());
+    for (const NodeIdx node : fabric->switch_node) {
+      for (const PortIdx port : fabric->external_ports(node)) {
+        const PortIdx peer = fabric->peer[port];
+        if (peer != kNone<PortIdx> && fabric->is_switch(fabric->node_of[peer]))
+          fabric->port_info[port].mtu_cap = mtu_cap;
+      }
+    }
+    subnet.emplace(SnapshotLimits::Parts{.fabric = fabric, .lids = lid_map});
   }
 
   [[nodiscard]] Gid gid(std::string_view host) const {
@@ -68,6 +82,7 @@ class GroupRecords : public ::testing::Test {
   }
 
   std::shared_ptr<const SubnetView> view;
+  std::shared_ptr<const LidMap> lid_map;
   std::optional<SnapshotLimits> subnet;
   GroupTable groups;
   MftMemory tables;
@@ -112,6 +127,24 @@ TEST_F(GroupRecords, TheAnswerToAJoinIsTheGroup) {
   EXPECT_EQ(records(ask(Method::Set, kJoin, other, "H2")).front().q_key, 0xb1bu);
   EXPECT_EQ(ask(Method::Set, kJoin | part::kQKey, other, "H2").status, Status::RequestInvalid);
   EXPECT_EQ(changes, 2u);
+}
+
+/// A switch in the middle that takes 2048 bytes puts nobody out of IPoIB with 4096.
+TEST_F(GroupRecords, WhoCanTakeTheMtuOfAGroupOfTheSiteJoinsWhateverLiesBetween) {
+  narrow(4);
+  EXPECT_EQ(subnet->mtu_of_switches(), 4);
+  groups.keep(*subnet, {{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b, .mtu = 5}});
+  EXPECT_EQ(records(ask(Method::Set, kJoin, member("H1"), "H1")).front().mtu.value, 5);
+  McMemberRecord own = member("H2");
+  own.mgid.guid = Guid{0x102};
+  EXPECT_EQ(records(ask(Method::Set, kCreate, own, "H2")).front().mtu.value, 4)
+      << "of a new one that asks for none";
+}
+
+TEST_F(GroupRecords, AGroupOfItsOwnIsNoLargerThanTheSiteLetsPortsBe) {
+  subnet.emplace(SnapshotLimits::Parts{
+      .fabric = std::make_shared<Fabric>(subnet->fabric()), .lids = lid_map, .mtu_max = 3});
+  EXPECT_EQ(records(ask(Method::Set, kCreate, member("H1"), "H1")).front().mtu.value, 3);
 }
 
 TEST_F(GroupRecords, EveryRefusalHasItsStatus) {

@@ -107,6 +107,13 @@ TEST(SaServer, AnotherClassVersionIsRefusedAnotherBaseVersionIsNotUnderstood) {
   EXPECT_EQ(bench.server.stats().malformed, 1u);
 }
 
+/// There is no method 0x93 (IBA 15.2.2).
+TEST(SaServer, ATraceIsAnsweredAsATable) {
+  EXPECT_EQ(answer_method(static_cast<std::uint8_t>(Method::GetTraceTable)), 0x92);
+  EXPECT_EQ(answer_method(static_cast<std::uint8_t>(Method::GetTable)), 0x92);
+  EXPECT_EQ(answer_method(static_cast<std::uint8_t>(Method::Delete)), 0x95);
+}
+
 TEST(SaServer, AnswersAndTrapsAreNotRequests) {
   ServerBench bench;
   for (const int method : {0x81, 0x92, 0x05, 0x06, 0x07, 0x03, 0x00, 0x7f}) {
