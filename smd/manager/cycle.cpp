@@ -172,7 +172,7 @@ void Cycle::route() {
                .engine = engine(),
                .next_engines = next_engines(),
                .fallback = parts_.settings.engine_fallback && !is_on_trial(),
-               .max_vls = std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)),
+               .max_vls = count_route_vls(parts_.settings),
                .engine_options = parts_.settings.engine_options,
                .orientation = parts_.state.orientation,
                .in_force = parts_.state.in_force,
@@ -309,11 +309,7 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   }
   SlToVlMaps rows;
   if (parts_.store.get().sl_to_vl_mark || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
-    rows = choose_rows(fabric,
-                       goal,
-                       parts_.settings.qos,
-                       apart,
-                       std::max(1u, data_vls(parts_.settings.ports.max_operational_vls)));
+    rows = choose_rows(fabric, goal, parts_.settings.qos, apart, count_route_vls(parts_.settings));
   auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
   report_.partition_faults = state.partitions.faults;
   report_qos_conflicts(parts_.settings, goal, state.qos_conflicts);

@@ -178,6 +178,11 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   return std::make_shared<const PartitionPlan>(std::move(plan));
 }
 
+unsigned count_route_vls(const Settings& settings) {
+  return std::min(std::max(1u, data_vls(settings.ports.max_operational_vls)),
+                  count_served_vls(settings.qos));
+}
+
 std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const ActiveSubnet& now) {
   if (!settings.qos_rules) return nullptr;
   return std::make_shared<const QosRules>(
@@ -194,6 +199,13 @@ void report_qos_conflicts(const Settings& settings,
   std::vector<std::string> lines;
   if (routes_choose && sets_any_row(settings.qos))
     lines.emplace_back("qos.sl2vl is not written; the routes need rows of their own");
+  const unsigned vls = count_route_vls(settings);
+  if (routes_choose && vls < data_vls(settings.ports.max_operational_vls))
+    lines.push_back(fmt::format(
+        "routes take {} VLs at most; qos.vl_arb_high and qos.vl_arb_low never let VL {} "
+        "send",
+        vls,
+        vls));
   if (settings.qos_rules) {
     std::ranges::move(
         find_qos_conflicts(*settings.qos_rules, discarded_sls(settings.qos), routes_choose),

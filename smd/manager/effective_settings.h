@@ -64,6 +64,10 @@ struct PartitionState {
                                                                      const Fabric& fabric,
                                                                      PartitionState& state);
 
+/// Data VLs that the site lets routes use, at least 1: of those that ports shall have, as many as
+/// its arbitration tables let send.
+[[nodiscard]] unsigned count_route_vls(const Settings& settings);
+
 // The site's QoS rules on what is in force, and what of them cannot be kept.
 
 /// Null where the site has none.

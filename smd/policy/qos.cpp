@@ -91,6 +91,25 @@ void add_part(const Fabric& fabric,
 
 }  // namespace
 
+bool starves(const QosPolicy& policy, PortKind kind, Vl vl) {
+  const auto& high = policy.high_of(kind);
+  const auto& low = policy.low_of(kind);
+  if (!high || !low) return false;
+  const auto serves = [&](const VlArbEntry& entry) { return entry.vl == vl && entry.weight > 0; };
+  return std::ranges::none_of(*high, serves) && std::ranges::none_of(*low, serves);
+}
+
+unsigned count_served_vls(const QosPolicy& policy) {
+  constexpr unsigned kDataVls = 15;
+  for (unsigned vl = 1; vl < kDataVls; ++vl) {
+    for (std::size_t kind = 0; kind < kPortKinds; ++kind) {
+      if (starves(policy, static_cast<PortKind>(kind), Vl{static_cast<std::uint8_t>(vl)}))
+        return vl;
+    }
+  }
+  return kDataVls;
+}
+
 bool QosPolicy::empty() const {
   return QosTables::empty() && std::ranges::all_of(kinds, &QosTables::empty);
 }

@@ -46,6 +46,14 @@ struct QosPolicy : QosTables {
   friend bool operator==(const QosPolicy&, const QosPolicy&) = default;
 };
 
+/// The site's arbitration tables never let the VL send on ports of this kind (IBA 7.6.9). A table
+/// that the site leaves alone serves every VL.
+[[nodiscard]] bool starves(const QosPolicy& policy, PortKind kind, Vl vl);
+
+/// Data VLs, from VL 0 on, that the site's arbitration tables serve on ports of every kind; 1
+/// to 15.
+[[nodiscard]] unsigned count_served_vls(const QosPolicy& policy);
+
 /// Whether the block of a port's table is to be looked at.
 using CheckFilter = std::function<bool(PortIdx, AttributeId, std::uint32_t modifier)>;
 

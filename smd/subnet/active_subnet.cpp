@@ -50,15 +50,6 @@ std::array<bool, kSls> find_sls_given_out(const Fabric& fabric,
   return given;
 }
 
-/// Arbitration tables of the site that never let the VL send.
-bool starves(const QosPolicy& qos, Vl vl) {
-  const auto& high = qos.high_of(PortKind::SwitchExternal);
-  const auto& low = qos.low_of(PortKind::SwitchExternal);
-  if (!high || !low) return false;  // registers that the site leaves alone serve every VL
-  const auto serves = [&](const VlArbEntry& entry) { return entry.vl == vl && entry.weight > 0; };
-  return std::ranges::none_of(*high, serves) && std::ranges::none_of(*low, serves);
-}
-
 }  // namespace
 
 tl::expected<MulticastVl, std::string> choose_multicast_vl(const Fabric& fabric,
@@ -74,7 +65,7 @@ tl::expected<MulticastVl, std::string> choose_multicast_vl(const Fabric& fabric,
   if (free == given.rend()) return unexpected(std::string("every SL is given out"));
   const MulticastVl chosen{.sl = static_cast<std::uint8_t>(given.rend() - free - 1),
                            .vl = Vl{static_cast<std::uint8_t>(used)}};
-  if (starves(settings.qos, chosen.vl))
+  if (starves(settings.qos, PortKind::SwitchExternal, chosen.vl))
     return unexpected(fmt::format("qos.vl_arb_high and qos.vl_arb_low leave VL {} out", used));
   return chosen;
 }

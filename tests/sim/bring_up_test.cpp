@@ -201,6 +201,32 @@ TEST(BringUpQos, KindsOfPortsHaveTablesOfTheirOwn) {
   EXPECT_EQ(subnet.fabric.node_state(leaf).ports[1].vl_arb->high[0].weight, 22);
 }
 
+/// A VL without an entry of any weight never sends: routes must not take one.
+TEST(BringUpQos, RoutesTakeNoVlThatArbitrationLeavesOut) {
+  const auto routes_of = [](const char* engine, const QosPolicy& qos) {
+    SimulatedSubnetOptions options;
+    options.settings.engine = engine;
+    options.settings.qos = qos;
+    SimulatedSubnet subnet(spec_of("torus:dims=5.5"), options);
+    EXPECT_TRUE(subnet.start());
+    EXPECT_TRUE(subnet.manager.last_cycle()->up());
+    return subnet.manager.in_force()->routing->vls;
+  };
+  EXPECT_GT(routes_of("nue", {}), 2u);
+  QosPolicy site;
+  site.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 4}, {.vl = Vl{2}, .weight = 0}};
+  EXPECT_GT(routes_of("nue", site), 2u) << "what the other table has is not known";
+  site.low = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 64}, {.vl = Vl{1}, .weight = 64}};
+  EXPECT_LE(routes_of("nue", site), 2u);
+  const unsigned long warnings = log::count(log::Level::Warn);
+  EXPECT_EQ(routes_of("dor", site), 2u);
+  EXPECT_GT(log::count(log::Level::Warn), warnings) << "qos.conflict";
+  QosPolicy adapters;
+  auto& own = adapters.kinds[static_cast<std::size_t>(PortKind::Ca)];
+  own.high = own.low = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 1}};
+  EXPECT_EQ(routes_of("nue", adapters), 1u);
+}
+
 TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {
   SimulatedSubnetOptions options;
   options.settings.ports.m_key = MKey{0x1234};
