@@ -152,7 +152,8 @@ struct AsioRuntime::Impl {
   std::list<SignalWatch> signals;
   // Last: their work may post until they are joined.
   asio::thread_pool worker{1};
-  asio::thread_pool aside{3};  // dumps that are asked for, dumps that are kept, an event's program
+  // Dumps that are asked for, dumps that are kept, an event's program, what clients left.
+  asio::thread_pool aside{4};
 };
 
 AsioRuntime::AsioRuntime() : impl_(std::make_unique<Impl>()) {}

@@ -55,7 +55,7 @@ class Runtime {
   virtual void offload(Task work, Task then) = 0;
 
   /// As offload(), but for work that routes must not wait for, such as files on a slow disk. Up to
-  /// three at a time.
+  /// four at a time.
   virtual void offload_aside(Task work, Task then) { offload(std::move(work), std::move(then)); }
 };
 

@@ -214,8 +214,9 @@ Parsed<std::string> unwrap_state(std::string_view name,
                                  std::string file,
                                  const std::string& where) {
   if (!file.starts_with(kMark)) {
-    // The mark itself may be cut off; no other file is so short and begins so.
-    if (!file.empty() && kMark.starts_with(file)) return fault(where, 1, "is cut off");
+    // The mark itself may be cut off, to nothing where a disk lost all of the file: an empty one is
+    // neither what we wrote nor what anybody means.
+    if (kMark.starts_with(file)) return fault(where, 1, "is cut off");
     return file;
   }
   const std::size_t body = file.find('\n');

@@ -134,11 +134,36 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  last_save_ = save_state(state_dir_, store_.get(), kind);
-  if (!last_save_) {
-    log::error(
-        fmt::format("{}.save", kind.name), "why=\"{}\"; {}", last_save_.error().context, kind.loss);
+  last_save_ = save(kind);
+  if (last_save_) return;
+  log::error(
+      fmt::format("{}.save", kind.name), "why=\"{}\"; {}", last_save_.error().context, kind.loss);
+}
+
+Result<void> StateFiles::save(const StateKind& kind) {
+  auto saved = save_state(state_dir_, store_.get(), kind);
+  std::erase(unsaved_, kind);
+  if (saved) return saved;
+  unsaved_.push_back(kind);
+  retry_ = Timer(runtime_, runtime_.now() + kPatience, [this] { save_again(); });
+  return saved;
+}
+
+/// A kind that is put once, or seldom, would else wait for ever for its next change.
+void StateFiles::save_again() {
+  for (const StateKind& kind : std::vector(unsaved_)) {
+    if (save(kind))
+      log::info("state.saved", "kind={}; an earlier write of it had failed", kind.name);
   }
+}
+
+std::string StateFiles::alarm() const {
+  if (unsaved_.empty()) return "";
+  std::vector<std::string_view> names;
+  for (const StateKind& kind : unsaved_) names.push_back(kind.name);
+  return fmt::format("the state directory does not take {}; tried again every {} s",
+                     fmt::join(names, ", "),
+                     kPatience / std::chrono::seconds(1));
 }
 
 void StateFiles::note_records() {
@@ -173,7 +198,8 @@ void StateFiles::write() {
   writing_ = true;
   auto done = std::make_shared<std::promise<void>>();
   written_ = done->get_future();
-  work_.offload(
+  // Not where routes are computed: a disk that hangs must not keep a failure from being answered.
+  work_.offload_aside(
       runtime_,
       [work = std::move(work), done] {
         auto result = work();
@@ -200,6 +226,8 @@ void StateFiles::finish(const Result<void>& written) {
 }
 
 void StateFiles::flush() {
+  save_again();
+  retry_.reset();
   if (!changed_ && !writing_) return;
   timer_.reset();
   // Two writers would share a file, and how the first ended is not known: all is written.

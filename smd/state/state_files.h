@@ -56,8 +56,12 @@ class StateFiles {
   /// How it went with the last change of a kind that is on the disk when note_change() returns.
   [[nodiscard]] const Result<void>& last_save() const { return last_save_; }
 
-  /// What clients left, now, if anything changed that was not written; waits for a write that is
-  /// under way. Before the end of the process.
+  /// Kinds whose last write failed, and that are tried again until one succeeds, in a line; empty:
+  /// none. Of what clients left the log tells.
+  [[nodiscard]] std::string alarm() const;
+
+  /// What is not written yet, now; waits for a write that is under way. Before the end of the
+  /// process.
   void flush();
 
   /// Times that all that clients left was written, and times that what changed was.
@@ -68,6 +72,8 @@ class StateFiles {
  private:
   struct Journal;
 
+  Result<void> save(const StateKind& kind);
+  void save_again();
   ClientRecords load_records();
   void note_records();
 
@@ -93,6 +99,8 @@ class StateFiles {
   bool failed_ = false;   // the last write: said once
   bool writing_ = false;
   Result<void> last_save_;
+  std::vector<StateKind> unsaved_;  // whose last write failed
+  Timer retry_;
   std::future<void> written_;
   Timer timer_;
   OffloadOwner work_;

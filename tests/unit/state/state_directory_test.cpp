@@ -241,7 +241,7 @@ TEST(StateJournal, TheFileBeforeHasItsOwn) {
 
 TEST(StateFile, AFileThatIsCutOffAnywhereIsNoticed) {
   const std::string whole = wrap_state("lids", "0x1 1 0\n0x2 2 0\n");
-  for (std::size_t length = 1; length < whole.size(); ++length) {
+  for (std::size_t length = 0; length < whole.size(); ++length) {
     const auto text = unwrap_state("lids", whole.substr(0, length), "f");
     EXPECT_FALSE(text) << whole.substr(0, length);
   }
@@ -266,7 +266,17 @@ TEST(StateFile, SaysWhatIsWrong) {
   EXPECT_THAT(why(wrap_state("turns", "")), HasSubstr("no 'lids'"));
   EXPECT_THAT(why("# smd-state lids 1\n0x1 1 0\n"), HasSubstr("cut off"));
   EXPECT_EQ(*unwrap_state("lids", "0x1 1 0\n", "f"), "0x1 1 0\n") << "written by hand";
-  EXPECT_EQ(*unwrap_state("lids", "", "f"), "");
+}
+
+TEST(StateFile, TheOneBeforeIsUsedWhereTheLastIsEmpty) {
+  PowerlessDisk disk(-1);
+  ASSERT_TRUE(write_state(disk, "lids", "one\n"));
+  ASSERT_TRUE(write_state(disk, "lids", "two\n"));
+  ASSERT_TRUE(disk.write("lids", ""));
+  EXPECT_EQ(*read_state(disk, "lids", "f"), "\none\n");
+  ASSERT_TRUE(write_state(disk, "lids", "three\n"));
+  ASSERT_TRUE(disk.write("lids", ""));
+  EXPECT_EQ(*read_state(disk, "lids", "f"), "\none\n") << "the empty one did not take its place";
 }
 
 TEST(StateFile, TheOneBeforeIsUsedWhereTheLastIsDamaged) {

@@ -5,10 +5,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <utility>
 
 #include "sim-backend/kernel/sim_runtime.h"
 #include "smd/base/log.h"
+#include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
 
 namespace smd {
@@ -88,6 +91,52 @@ TEST_F(Records, AFailedWriteIsTriedAgainUntilItSucceeds) {
   std::filesystem::remove(state);
   pass(10s);
   EXPECT_EQ(read_back(), std::vector<Guid>{Guid{1}});
+}
+
+/// A kind that is put once would else wait for ever for its next change.
+TEST_F(Records, AnotherKindThatCouldNotBeWrittenIsTriedAgainAndSaid) {
+  std::ofstream(state) << "a file where the directory should be";
+  store.set_sl_to_vl_mark();
+  EXPECT_EQ(files.alarm(), "the state directory does not take rows; tried again every 10 s");
+  pass(25s);
+  EXPECT_FALSE(files.alarm().empty());
+  std::filesystem::remove(state);
+  pass(10s);
+  EXPECT_EQ(files.alarm(), "");
+  StateStore next;
+  EXPECT_TRUE(StateFiles(runtime, next, state, [] { return 0; }).load().empty());
+  EXPECT_TRUE(next.get().sl_to_vl_mark);
+}
+
+TEST_F(Records, AnotherKindThatCouldNotBeWrittenIsWrittenAtTheEndAtTheLatest) {
+  std::ofstream(state) << "a file where the directory should be";
+  store.set_sl_to_vl_mark();
+  std::filesystem::remove(state);
+  files.flush();
+  EXPECT_TRUE(std::filesystem::exists(state + "/rows"));
+}
+
+/// A disk that hangs must not keep routes from being computed, nor routes a write.
+TEST_F(Records, AreWrittenWhileRoutesAreComputed) {
+  AsioRuntime real;
+  StateFiles aside(real, store, state, [] { return 0; });
+  std::promise<void> routed;
+  real.offload([go_on = routed.get_future().share()] { go_on.wait(); }, [&real] { real.stop(); });
+  kept.in_service.push_back(Guid{1});
+  aside.note_change(StateKind::kClientRecords);
+  const Timer limit(real, real.now() + 20s, [&routed] { routed.set_value(); });
+  bool written = false;
+  std::function<void()> look;
+  Timer again;
+  look = [&] {
+    written = std::filesystem::exists(state + "/records");
+    if (written) return real.stop();
+    again = Timer(real, real.now() + 5ms, look);
+  };
+  again = Timer(real, real.now(), look);
+  real.run();
+  EXPECT_TRUE(written);
+  if (written) routed.set_value();
 }
 
 /// Of tables that know what changed.
