@@ -336,6 +336,7 @@ void CcAgent::take(const CcRequest& request, const MadBytes& answer) {
   const std::uint16_t status = decode_mad_header(answer)->status;
   if (status == 0) {
     timeouts_ = 0;
+    has_answered_ = true;
     if (!request.set) return take_get(request, answer);
     if (request.attribute == Attribute::CongestionKeyInfo) {
       foreign_key_.reset();  // it is under ours now, or says otherwise when it is asked

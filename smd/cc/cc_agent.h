@@ -161,6 +161,9 @@ class CcAgent {
 
   [[nodiscard]] unsigned timeouts() const { return timeouts_; }
 
+  /// Since forget(): an agent is there, and holds what it was told last.
+  [[nodiscard]] bool has_answered() const { return has_answered_; }
+
   /// It answers Sets and keeps what it had.
   [[nodiscard]] bool disobeys() const { return disobeyed_ > 0; }
 
@@ -198,6 +201,7 @@ class CcAgent {
   bool lease_probed_ = false;
   CcAgentStatus status_ = CcAgentStatus::Unknown;
   unsigned timeouts_ = 0;
+  bool has_answered_ = false;
   unsigned disobeyed_ = 0;
   unsigned refused_ = 0;
   std::string trouble_;

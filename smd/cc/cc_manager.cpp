@@ -11,7 +11,7 @@ namespace smd {
 
 namespace {
 
-/// One that never answered is asked in so many rounds.
+/// One that never answered is asked in so many rounds; one that did, in every round.
 constexpr unsigned kMostTimeouts = 3;
 
 /// Between two checks whether somebody's lease has ended.
@@ -47,6 +47,7 @@ void CcManager::keep_key() {
 void CcManager::stop() {
   client_.stop();
   round_.reset();
+  round_due_ = {};
   agents_.clear();
   hot_ports_.clear();
   now_.reset();
@@ -181,7 +182,8 @@ std::vector<std::string> CcManager::alarms() const {
   return lines;
 }
 
-/// A right key within every lease keeps the key hidden.
+/// A right key within every lease keeps the key hidden. A round that is due sooner stays: changes
+/// of the subnet, which come here as well, may come one after another.
 void CcManager::arm_round() {
   Duration pause = std::chrono::seconds(options_.log_interval_s);
   if (options_.protect && options_.lease_s > 0) {
@@ -190,7 +192,9 @@ void CcManager::arm_round() {
   }
   if (agents_.waits_for_lease())
     pause = pause == Duration{0} ? kLeasePause : std::min(pause, kLeasePause);
-  round_due_ = pause == Duration{0} ? TimePoint{Duration::max()} : runtime_.now() + pause;
+  const TimePoint due = pause == Duration{0} ? TimePoint{Duration::max()} : runtime_.now() + pause;
+  if (round_due_ > runtime_.now() && round_due_ <= due) return;
+  round_due_ = due;
   if (pause == Duration{0}) return round_.reset();
   round_ = Timer(runtime_, round_due_, [this] { begin_round(); });
 }
@@ -205,7 +209,8 @@ void CcManager::begin_round() {
     if (status == CcAgentStatus::Managed) {
       read_log(port);
     } else if (status == CcAgentStatus::ForeignKey ||
-               (status == CcAgentStatus::Silent && entry.agent.timeouts() < kMostTimeouts)) {
+               (status == CcAgentStatus::Silent &&
+                (entry.agent.has_answered() || entry.agent.timeouts() < kMostTimeouts))) {
       if (entry.agent.may_probe_lease()) probe_lease(entry);
       entry.agent.try_again();
       advance(port);

@@ -360,7 +360,8 @@ class TlsAttempt final : public Attempt {
 
     void fail_with(const std::string& why) {
       const auto self = shared_from_this();  // the attempt may go inside done()
-      shake->over = true;
+      if (std::exchange(shake->over, true)) return;
+      shake->deadline.reset();  // it would fail once more
       ErrorCode ignored;
       shake->socket.lowest_layer().close(ignored);
       done(fail(Errc::Io, why));

@@ -98,6 +98,36 @@ TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
   EXPECT_EQ(find_unset(subnet), "");
 }
 
+TEST(Congestion, AnAgentThatWasSilentForAWhileGetsThePlanThatWasMadeMeanwhile) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 60;
+  Subnet subnet(options);
+  subnet.start();
+  const std::uint32_t sw = subnet.nth(true, 0);
+  subnet.fabric.set_congestion_support(sw, CongestionSupport::Silent);
+  subnet.run_for(1000s);
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Silent), 1u);
+  subnet.fabric.set_congestion_support(sw, CongestionSupport::Full);
+  subnet.run_for(100s);
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Silent), 0u) << "none of its cables was touched";
+  EXPECT_EQ(find_unset(subnet), "");
+}
+
+TEST(Congestion, ChangesOneAfterAnotherDoNotPutTheRoundOff) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 60;
+  Subnet subnet(options);
+  subnet.start();
+  const auto logs = subnet.cc_manager.stats().logs;
+  const std::uint32_t host = subnet.nth(false, 3);
+  for (int i = 0; i < 10; ++i) {
+    subnet.fabric.set_node(host, i % 2 != 0);
+    subnet.sweep();
+    subnet.run_for(30s);
+  }
+  EXPECT_GE(subnet.cc_manager.stats().logs, logs + 4 * (subnet.nodes() - 1)) << "in 300 s";
+}
+
 TEST(Congestion, AnAgentThatAnswersAndDoesNotObeyIsCountedOnce) {
   Subnet subnet;
   const std::uint32_t sw = subnet.nth(true, 1);

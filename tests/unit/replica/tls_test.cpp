@@ -25,6 +25,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 int connect_to(std::uint16_t port) {
@@ -269,6 +270,20 @@ TEST_F(Tls, AnAttemptThatIsDroppedIsNotHeardOfAgain) {
   attempt = (*opened)->dial("nowhere", [&](const auto& stream) { refused = !stream; });
   EXPECT_TRUE(until([&] { return refused; }));
   EXPECT_FALSE(heard);
+}
+
+TEST_F(Tls, AnAttemptFailsOnce) {
+  patience = 50ms;
+  serve();
+  auto opened = TlsNetwork::open(runtime, options("two"), [](auto) {});
+  const std::string here = "127.0.0.1:" + std::to_string(net->port());
+  net.reset();  // nobody listens there any more
+  std::vector<std::string> reasons;
+  std::unique_ptr<Attempt> attempt =
+      (*opened)->dial(here, [&](const auto& stream) { reasons.push_back(stream.error().context); });
+  const TimePoint began = runtime.now();
+  EXPECT_TRUE(until([&] { return runtime.now() - began > 5 * patience && !reasons.empty(); }));
+  EXPECT_THAT(reasons, ElementsAre(HasSubstr("refused")));
 }
 
 TEST_F(Tls, FilesThatCannotBeUsedAreNamed) {
