@@ -1,6 +1,7 @@
 #include "smd/bin/commands.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -183,6 +184,30 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
   return 0;
 }
 
+/// The file before stays until all of the new one is on the disk. What is no file, such as a pipe,
+/// is written as it is.
+Result<void> write_in_place_of(const std::string& path, const std::string& text) {
+  std::error_code ignored;
+  const bool is_file =
+      !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+  const std::string fresh = is_file ? path + ".new" : path;
+  std::FILE* file = std::fopen(fresh.c_str(), "w");
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written = written && std::fflush(file) == 0 && (!is_file || ::fsync(::fileno(file)) == 0);
+  int why = written ? 0 : errno;
+  if (file != nullptr && std::fclose(file) != 0 && written) {
+    written = false;
+    why = errno;
+  }
+  if (written && is_file && std::rename(fresh.c_str(), path.c_str()) != 0) {
+    written = false;
+    why = errno;
+  }
+  if (written) return {};
+  if (is_file) std::filesystem::remove(fresh, ignored);
+  return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(why)));
+}
+
 }  // namespace
 
 int export_state(const Config& config, const StateOptions& options) {
@@ -205,11 +230,8 @@ int export_state(const Config& config, const StateOptions& options) {
     fmt::print("{}", text);
     return 0;
   }
-  std::FILE* file = std::fopen(options.out.c_str(), "w");
-  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr) written = std::fclose(file) == 0 && written;
-  if (written) return 0;
-  return report({Errc::Io, fmt::format("{}: {}", options.out, std::strerror(errno))});
+  const auto written = write_in_place_of(options.out, text);
+  return written ? 0 : report(written.error());
 }
 
 int import_opensm_config(const OpensmImportOptions& options) {

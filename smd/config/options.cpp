@@ -278,8 +278,8 @@ Options port_options() {
       port("packet_life_time", &T::packet_life_time, number(0, 31, exponent))
           .means("LifeTimeValue of SwitchInfo: older packets are discarded; above 19 is never"),
       port("hoq_life", &T::hoq_life, number(0, 31, exponent))
-          .means("HOQLife of ports between switches: packets longer at the head of their queue are "
-                 "discarded; above 19 is never"),
+          .means("HOQLife of ports between switches: packets that stay longer at the head of their "
+                 "queue are discarded; above 19 is never"),
       port("leaf_hoq_life", &T::leaf_hoq_life, number(0, 31, exponent))
           .means("HOQLife of switch ports to adapters and routers"),
       port("vl_stall_count", &T::vl_stall_count, number(1, 7, "packets"))

@@ -27,6 +27,9 @@ constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 /// longer show, and for events that nobody was told of.
 constexpr Duration kTick = std::chrono::seconds(1);
 
+/// Until an address or a file that could not be used is tried again.
+constexpr Duration kListenAgain = std::chrono::seconds(10);
+
 /// As much as `smctl` may say at once.
 constexpr std::size_t kMostRestBody = 64 * 1024;
 
@@ -183,8 +186,11 @@ std::vector<std::string> Daemon::alarms() const {
     out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
                               fmt::join(differ, ", ")));
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
+  if (std::string unsaved = files_.alarm(); !unsaved.empty()) out.push_back(std::move(unsaved));
   if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
   if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
+  if (!replica_trouble_.empty())
+    out.push_back("managers keep no copy of each other's state: " + replica_trouble_);
   return out;
 }
 
@@ -206,9 +212,8 @@ int Daemon::run() {
     reload();
   });
   if (!options_.once) {
-    if (!(start_admin() && start_replica())) return 1;
-    start_metrics();
-    start_rest();
+    if (!start_admin()) return 1;
+    start_servers();
   }
   log_remarks(options_.config);
   feed_watchdog();
@@ -256,10 +261,19 @@ bool Daemon::start_admin() {
   return true;
 }
 
-/// A fabric without numbers is better than one without a manager.
+/// A fabric without numbers, or without a copy of its state, is better than one without a manager.
+/// An address that is not there yet may come: after a boot the network may take its time.
+void Daemon::start_servers() {
+  start_replica();
+  start_metrics();
+  start_rest();
+  if (replica_trouble_.empty() && metrics_trouble_.empty() && rest_trouble_.empty()) return;
+  listen_again_ = Timer(runtime_, runtime_.now() + kListenAgain, [this] { start_servers(); });
+}
+
 void Daemon::start_metrics() {
   const std::string& at = options_.config.metrics.listen;
-  if (at.empty()) return;
+  if (at.empty() || metrics_) return;
   const auto numbers = [this] {
     return print_metrics(
         {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
@@ -275,21 +289,23 @@ void Daemon::start_metrics() {
   };
   auto server = HttpServer::listen(runtime_, serve_metrics(runtime_, numbers), std::move(options));
   if (!server) {
+    if (metrics_trouble_ == server.error().context) return;
     metrics_trouble_ = server.error().context;
-    log::error("metrics.listen", "why=\"{}\"", metrics_trouble_);
+    log::error("metrics.listen", "why=\"{}\" retry_in=10s", metrics_trouble_);
     return;
   }
+  metrics_trouble_.clear();
   metrics_ = std::move(*server);
   log::info("metrics.listen", "at={} port={}", at, metrics_->port());
 }
 
-/// The same goes for calls.
 void Daemon::start_rest() {
-  if (options_.config.rest.listen.empty()) return;
-  if (const auto opened = open_rest(); !opened) {
-    rest_trouble_ = opened.error().context;
-    log::error("rest.listen", "why=\"{}\"", rest_trouble_);
-  }
+  if (options_.config.rest.listen.empty() || rest_) return;
+  const auto opened = open_rest();
+  if (opened) return rest_trouble_.clear();
+  if (rest_trouble_ == opened.error().context) return;
+  rest_trouble_ = opened.error().context;
+  log::error("rest.listen", "why=\"{}\" retry_in=10s", rest_trouble_);
 }
 
 Result<void> Daemon::open_rest() {
@@ -337,9 +353,9 @@ std::optional<ReplicaView> Daemon::replica_view() const {
       .server = replica_->server(), .client = replica_->client(), .refused = network_->refused()};
 }
 
-bool Daemon::start_replica() {
+void Daemon::start_replica() {
   const ReplicaConfig& config = options_.config.replica;
-  if (!config.enabled()) return true;
+  if (!config.enabled() || replica_) return;
   auto network =
       replica::TlsNetwork::open(runtime_,
                                 {.listen = config.listen,
@@ -349,14 +365,17 @@ bool Daemon::start_replica() {
                                  .names = replica::names_of(config.peers)},
                                 [this](auto stream) { replica_->accept(std::move(stream)); });
   if (!network) {
-    log::error("replica.open", "why=\"{}\"", network.error().context);
-    return false;
+    if (replica_trouble_ == network.error().context) return;
+    replica_trouble_ = network.error().context;
+    log::error("replica.open", "why=\"{}\" retry_in=10s", replica_trouble_);
+    return;
   }
   network_ = std::move(*network);
   replica_ =
       std::make_unique<StandbyReplication>(runtime_, *network_, config.peers, wall_ms, store_);
+  replica_trouble_.clear();
   share_options();
-  return true;
+  note_role();
 }
 
 /// Of files that options name, managers should have the same text, wherever it is. Of keys the
@@ -436,6 +455,9 @@ void Daemon::retry_later(std::string_view event, const Error& error) {
              "why=\"{}\" retry_in={}s",
              error.context,
              std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
+  // Whoever starts us is not kept waiting: a boot would hang on an adapter that is dead.
+  notify_.status(error.context);
+  notify_.ready();
   reopen_ = Timer(runtime_, runtime_.now() + backoff_, [this] { open(); });
 }
 

@@ -90,11 +90,12 @@ class Daemon {
   [[nodiscard]] Settings settings() const;
   [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] bool start_admin();
+  void start_servers();
   void start_metrics();
   void start_rest();
   [[nodiscard]] Result<void> open_rest();
   [[nodiscard]] AdminContext admin_context();
-  [[nodiscard]] bool start_replica();
+  void start_replica();
   [[nodiscard]] std::optional<ReplicaView> replica_view() const;
   [[nodiscard]] std::optional<RestStats> rest_stats() const;
   void note_role();
@@ -111,6 +112,7 @@ class Daemon {
   std::unique_ptr<HttpServer> rest_;  // calls `ufm_`
   std::string metrics_trouble_;       // why nobody can read numbers; empty as the next
   std::string rest_trouble_;          // why nobody can call; empty: somebody can, or shall not
+  std::string replica_trouble_;       // why managers keep no copies of each other's state
   std::optional<StateLock> lock_;     // of the state directory
   StateStore store_;
   StateFiles files_;
@@ -127,6 +129,7 @@ class Daemon {
   std::optional<Opened> opened_;
   Duration backoff_{0};
   Timer reopen_;
+  Timer listen_again_;
   Timer watchdog_;
   Timer tick_;
   Timer finish_;

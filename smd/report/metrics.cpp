@@ -218,6 +218,22 @@ void add_agents(Exposition& out, const CcManager& cc_manager) {
 
 }  // namespace
 
+SessionCounters::SessionCounters() {
+  for (const bool shrank : {false, true}) {
+    for (const TransitionKind kind : {TransitionKind::Certified,
+                                      TransitionKind::CutDependencies,
+                                      TransitionKind::CutPorts,
+                                      TransitionKind::DeactivateAll,
+                                      TransitionKind::NextHopFirst,
+                                      TransitionKind::Held,
+                                      TransitionKind::Unordered})
+      changes_.try_emplace({shrank, kind}, kSeconds);
+  }
+  for (const std::uint16_t number :
+       {trap::kLinkState, trap::kMKey, trap::kPKey, trap::kQKey, trap::kSwitchPKey})
+    traps_[number] = 0;
+}
+
 void SessionCounters::note(const CycleReport& cycle, bool is_change) {
   ++cycles_[cycle.up() ? 1 : 0];
   if (!is_change || cycle.error) return;

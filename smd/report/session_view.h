@@ -30,6 +30,10 @@ struct ChangeKind {
 
 class SessionCounters {
  public:
+  /// From the first on everything that somebody may want to be woken by has a count, 0: a series
+  /// that begins with its first event never rises.
+  SessionCounters();
+
   /// `is_change`: it found something other than the one before; see SubnetManager::changes().
   void note(const CycleReport& cycle, bool is_change);
 

@@ -63,7 +63,11 @@ TEST(ServiceUnit, KeepsWhatOperatorsRelyOn) {
 
 TEST(ServiceUnit, CanOpenTheAdapters) {
   const auto unit = read_unit();
-  EXPECT_EQ(unit.at("Service.DeviceAllow"), "char-infiniband_mad rw");
+  // By name, and by number where the module is loaded after the unit was started.
+  for (const char* path : {"systemd/smd.service", "systemd/smd@.service"})
+    EXPECT_THAT(read_text(path), HasSubstr("DeviceAllow=char-infiniband_mad rw\n"));
+  EXPECT_EQ(unit.at("Service.DeviceAllow"), "char-231 rw");
+  EXPECT_EQ(unit.at("Unit.Wants"), "modprobe@ib_umad.service");
   EXPECT_FALSE(unit.contains("Service.PrivateDevices")) << "would hide /dev/infiniband";
   EXPECT_FALSE(unit.contains("Service.User")) << "the devices belong to root";
 }
@@ -82,7 +86,7 @@ TEST(ServiceUnit, AnInstanceDiffersInNamesAlone) {
       {"Service.EnvironmentFile", "-/etc/default/smd@%i"},
       {"Service.ExecStart", "/usr/sbin/smd run --instance %i $SMD_OPTIONS"},
       {"Service.SyslogIdentifier", "smd@%i"},
-      {"Service.StateDirectory", "smd/%i"},
+      {"Service.StateDirectory", "smd smd/%i"},
   };
   for (const auto& [key, value] : own) {
     EXPECT_EQ(instance[key], value) << key;

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
 #include "tests/support/exposition_check.h"
+#include "tests/support/files.h"
+#include "tests/support/paths.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -71,6 +75,32 @@ TEST(Metrics, CountWhatIsThere) {
   EXPECT_EQ(page.sum("smd_cycles_total", {{"result", "up"}}), 1);
   EXPECT_EQ(page.sum("smd_congestion_enabled"), 0);
   EXPECT_FALSE(page.types.contains("smd_congestion_agents")) << "it is off";
+}
+
+/// A series that begins with its first event does not rise by it: Prometheus sees no rise from
+/// nothing to 1.
+TEST(Metrics, WhatTheOperationsPageIsWokenByHasASeriesBeforeItHappens) {
+  Daily daily(true);
+  const MetricPage page = read_metric_page(
+      print_metrics({.session = daily.session.view(), .rest = RestStats{}, .uptime = 5s}));
+  const std::string text = read_text(source_path("docs/operations.md"));
+  const std::regex rise(R"re((?:increase|rate)\((smd_\w+)(?:\{(\w+)=~"([^"]*)"\})?\[)re");
+  std::size_t rules = 0;
+  for (std::sregex_iterator it(text.begin(), text.end(), rise); it != std::sregex_iterator();
+       ++it, ++rules) {
+    const std::string name = (*it)[1];
+    ASSERT_TRUE(page.samples.contains(name)) << name;
+    std::stringstream choices((*it)[3]);
+    for (std::string choice; std::getline(choices, choice, '|');) {
+      EXPECT_TRUE(std::ranges::any_of(page.samples.at(name),
+                                      [&](const auto& sample) {
+                                        return std::regex_match(sample.labels.at((*it)[2]),
+                                                                std::regex(choice));
+                                      }))
+          << name << " " << choice;
+    }
+  }
+  EXPECT_EQ(rules, 5u);
 }
 
 TEST(Metrics, ChangesTrapsAndSweepsAreCounted) {
