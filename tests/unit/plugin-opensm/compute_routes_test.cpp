@@ -299,15 +299,32 @@ TEST(ComputeRoutes, ThePageShowsTheEnginesThatThereAre) {
 TEST(ComputeRoutes, StrictMeansThatHostsMayUseAnySl) {
   SweepRequest request = sweep_of(kTree);
   request.options.any_sl = true;
+  std::vector<std::string_view> made;
   for (const std::string_view name : engine_names()) {
     const auto routes = compute_routes(*find_engine(name), request);
     if (!routes) continue;
+    made.push_back(name);
     EXPECT_TRUE(
         check_routes(
             *request.fabric, request.lids, (*routes)->tables, {.minimality = false, .any_sl = true})
             .ok())
         << name;
   }
+  EXPECT_THAT(made,
+              IsSupersetOf({"auto", "dfsssp", "ftree", "itb-vl", "lash", "minhop", "nue", "updn"}));
+}
+
+// On a torus these engines keep paths apart by SLs: a host that takes another closes a circle.
+TEST(ComputeRoutes, StrictRefusesWhereTheSlsOfPathsKeepThemFree) {
+  SweepRequest request = sweep_over("torus:dims=5.5");
+  for (const char* const name : {"dfsssp", "lash"}) {
+    const Engine& engine = *find_engine(name);
+    request.options.any_sl = false;
+    EXPECT_EQ(refusal(engine, request), "accepted") << name;
+    request.options.any_sl = true;
+    EXPECT_THAT(refusal(engine, request), HasSubstr("credit loop ")) << name;
+  }
+  EXPECT_EQ(refusal(*find_engine("updn"), request), "accepted") << "one SL is as good as another";
 }
 
 }  // namespace
