@@ -227,15 +227,24 @@ TEST(UfmCalls, KeysAreShownWhereAnOptionSaysSo) {
     Settings settings = lab.manager.settings();
     settings.sa_key = SmKey{0x1234};
     settings.election.sm_key = SmKey{0x5678};
+    settings.ports.m_key = settings.election.m_key = MKey{0x9abc};
     lab.manager.adopt(settings);
     lab.bring_up();
     const Json conf = lab.get("GET", "app/smconf");
     EXPECT_EQ(conf.at("sa_key"), show ? "0x0000000000001234" : "set");
     EXPECT_EQ(conf.at("sm_key"), show ? "0x0000000000005678" : "set");
-    EXPECT_EQ(conf.at("m_key"), "0x0000000000000000");
+    EXPECT_EQ(conf.at("m_key"), show ? "0x0000000000009abc" : "set");
     EXPECT_EQ(conf.at("subnet_prefix"), "0xfe80000000000000");
     EXPECT_FALSE(conf.at("m_key_per_port").get<bool>());
   }
+}
+
+TEST(UfmCalls, KeysThatThereAreNotAreZero) {
+  Called lab;
+  lab.bring_up();
+  const Json conf = lab.get("GET", "app/smconf");
+  for (const char* key : {"m_key", "sm_key", "sa_key"})
+    EXPECT_EQ(conf.at(key), "0x0000000000000000") << key;
 }
 
 TEST(UfmCalls, KeysOfSinglePortsAreNotOne) {
