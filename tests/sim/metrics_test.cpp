@@ -1,15 +1,21 @@
 // The page of numbers of a daemon's session in virtual time, against the simulated subnet.
 #include "smd/report/metrics.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <regex>
+#include <sstream>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
+#include "smd/replica/client.h"
+#include "smd/replica/server.h"
 #include "tests/support/exposition_check.h"
 #include "tests/support/files.h"
+#include "tests/support/memory_network.h"
 #include "tests/support/paths.h"
+#include "tests/support/sa_request.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -174,6 +180,134 @@ TEST(Metrics, HoldWhileNoDeviceIsOpen) {
   EXPECT_EQ(page.trouble, "");
   EXPECT_EQ(page.sum("smd_device_open"), 0);
   EXPECT_FALSE(page.types.contains("smd_nodes"));
+}
+
+TEST(Metrics, CountSmpsAsTheClientDoes) {
+  Daily daily(false);
+  daily.fabric.set_wire_faults({.drop = 0.15});
+  for (int i = 0; i < 5; ++i) {
+    daily.session.manager().request_sweep("test");
+    daily.settle();
+  }
+  const SmpStats& stats = daily.session.manager().smp_stats();
+  ASSERT_GT(stats.timeouts, 0u);
+  ASSERT_GT(stats.retries, 3 * stats.timeouts) << "some were answered at last";
+  const MetricPage page = daily.page();
+  const auto count = [&](const char* family) {
+    return static_cast<std::uint64_t>(page.sum(family));
+  };
+  EXPECT_EQ(count("smd_smps_sent_total"), stats.sent);
+  EXPECT_EQ(count("smd_smps_answered_total"), stats.answered);
+  EXPECT_EQ(count("smd_smp_retries_total"), stats.retries);
+  EXPECT_EQ(count("smd_smp_timeouts_total"), stats.timeouts);
+}
+
+TEST(Metrics, CountCallsByHowTheyEnded) {
+  const MetricPage page = read_metric_page(print_metrics(
+      {.rest = RestStats{
+           .answered = 1,
+           .refused = 2,
+           .unauthorized = 3,
+           .server = {
+               .answered = 4, .malformed = 5, .too_long = 6, .cut = 7, .no_handshake = 8}}}));
+  EXPECT_EQ(page.trouble, "");
+  const std::map<std::string, double> wanted = {{"answered", 1},
+                                                {"refused", 2},
+                                                {"unauthorized", 3},
+                                                {"malformed", 5},
+                                                {"too_long", 6},
+                                                {"cut", 7},
+                                                {"no_handshake", 8}};
+  EXPECT_EQ(page.samples.at("smd_rest_requests_total").size(), wanted.size());
+  for (const auto& [result, count] : wanted)
+    EXPECT_EQ(page.sum("smd_rest_requests_total", {{"result", result}}), count) << result;
+}
+
+/// Families that the tables of the manual name, with the column of their type.
+std::map<std::string, std::string> documented_families() {
+  std::map<std::string, std::string> out;
+  std::istringstream manual(read_text(source_path("docs/operations.md")));
+  for (std::string line; std::getline(manual, line);) {
+    if (!line.starts_with("| `smd_")) continue;
+    const std::size_t type = line.find(" | ") + 3;
+    for (std::size_t at = line.find("`smd_"); at < type; at = line.find("`smd_", at)) {
+      const std::size_t end = line.find_first_of("`{", ++at);
+      out[line.substr(at, end - at)] = line.substr(type, line.find(" | ", type) - type);
+    }
+  }
+  return out;
+}
+
+/// The first host asks to be in a group, and that the second one be.
+void join_two_hosts(Daily& daily) {
+  const sim::FabricSpec& spec = daily.fabric.spec();
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
+    if (node != spec.sm_node && spec.nodes[node].type != NodeType::Switch) hosts.push_back(node);
+  }
+  sim::SimTransport host(daily.fabric, hosts[0], PortNum{1});
+  std::vector<unsigned> status;
+  host.set_handlers(
+      [&](const MadPacket& packet) {
+        status.push_back(sa::decode_sa_header(packet.mad)->mad.status);
+      },
+      [](const Error&) {});
+  const ActiveSubnet& now = *daily.session.manager().in_force();
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    const auto node = now.fabric().find_node(spec.nodes[hosts[i]].guid);
+    const Guid port = now.fabric().port_guid[now.fabric().port_of(*node, PortNum{1})];
+    EXPECT_TRUE(host.send(encode_sa_request(
+        {.manager = now.lids->base[now.fabric().sm_port], .transaction = i + 1, .mask = kJoinMask},
+        joining(1, {kDefaultSubnetPrefix, port}),
+        sa::kMcMemberRecord.size)));
+  }
+  EXPECT_TRUE(daily.run_until([&] { return status.size() == 2; }, 60s));
+  EXPECT_EQ(status, std::vector<unsigned>(2));
+  daily.settle();
+}
+
+// Everything is on, and somebody reads a copy of the state.
+TEST(Metrics, TheManualHasEveryFamilyOfThePageAndNoOther) {
+  Daily daily(true);
+  Settings settings = Daily::settings(true);
+  settings.path_choice = PathChoice::LeastContended;
+  daily.session.manager().adopt(settings);
+  daily.session.manager().request_sweep("test");
+  daily.settle();
+  join_two_hosts(daily);
+  const auto no_clock = [] { return std::int64_t{0}; };
+  MemoryNetwork network;
+  replica::Server readers(daily.runtime, no_clock);
+  network.listen("master", daily.runtime, [&](std::unique_ptr<replica::Stream> stream) {
+    readers.accept(std::move(stream));
+  });
+  const auto dialer = network.dialer(daily.runtime);
+  replica::Client reader(daily.runtime,
+                         *dialer,
+                         {"master"},
+                         no_clock,
+                         {.is_master = [](const replica::Hello&) { return false; },
+                          .on_part = [](const replica::Part&, std::int64_t) { return true; }});
+  reader.enable(true);
+  ASSERT_TRUE(daily.run_until([&] { return readers.peers().size() == 1; }, 60s));
+  const MetricPage page = read_metric_page(
+      print_metrics({.session = daily.session.view(),
+                     .replica = ReplicaView{.server = readers, .client = reader, .refused = 3},
+                     .rest = RestStats{}}));
+  EXPECT_EQ(page.trouble, "");
+  EXPECT_EQ(page.sum("smd_replica_readers"), 1);
+  EXPECT_EQ(page.sum("smd_replica_readers_current"), 0) << "this one is not master by its hello";
+  EXPECT_EQ(page.sum("smd_replica_refused_total"), 3);
+  EXPECT_GT(page.sum("smd_multicast_largest_tree_hops"), 0);
+  const std::map<std::string, std::string> documented = documented_families();
+  EXPECT_GT(documented.size(), 50u);
+  for (const auto& [family, type] : page.types) {
+    const auto row = documented.find(family);
+    ASSERT_NE(row, documented.end()) << family << " is not in docs/operations.md";
+    EXPECT_THAT(row->second, testing::HasSubstr(type)) << family;
+  }
+  for (const auto& [family, type] : documented)
+    EXPECT_TRUE(page.types.contains(family)) << family << " is on no page";
 }
 
 }  // namespace
