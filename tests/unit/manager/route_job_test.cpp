@@ -230,6 +230,7 @@ TEST(RouteJob, AutoKeepsWhatItFindsAlsoWhereAnotherEngineIsAskedFirst) {
 
 // Directions by either search make routes of updn: one is not left for the other for evenness.
 TEST(RouteJob, AutoLeavesDirectionsAtRestWhereOthersAreWorthATenthMore) {
+  unsigned left = 0, kept_on = 0;
   for (const char* const call : {"irregular:switches=16,ports=16,links=4,hosts=2,seed=1",
                                  "irregular:switches=24,ports=16,links=4,hosts=2,seed=3",
                                  "torus:dims=5.5,hosts=2",
@@ -250,8 +251,11 @@ TEST(RouteJob, AutoLeavesDirectionsAtRestWhereOthersAreWorthATenthMore) {
           are_worth_a_change(g.fabric, g.lids, kept.tables, best.tables, TrafficGoal::Both);
       const auto rested = compute_rebalance(job);
       EXPECT_EQ(rested.has_value(), worth) << call;
+      ++(worth ? left : kept_on);
     }
   }
+  EXPECT_GT(left, 0u);
+  EXPECT_GT(kept_on, 0u);
 }
 
 TEST(RouteJob, AutoSaysWhereRootsHaveNoEffect) {

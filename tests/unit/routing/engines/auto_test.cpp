@@ -296,6 +296,24 @@ TEST(Auto, ATenthMoreIsWorthAChange) {
   }
 }
 
+/// A damaged tree of three levels on which a flow of a random permutation gets a seventh more under
+/// ftree.
+constexpr const char* kBetterByFtree = "fat-tree:k=8,levels=3,missing=21,seed=7";
+
+/// One on which it gets more, and less than a tenth more.
+constexpr const char* kLittleBetterByFtree = "fat-tree:k=8,levels=3,missing=3,seed=1";
+
+TEST(Auto, LessThanATenthMoreIsNot) {
+  const auto is_worth = [](const char* call) {
+    const Generated g = generated(call);
+    const RoutingTables updn = compute("updn", g.fabric, g.lids);
+    const RoutingTables ftree = compute("ftree", g.fabric, g.lids);
+    return are_worth_a_change(g.fabric, g.lids, updn, ftree, TrafficGoal::Permutations);
+  };
+  EXPECT_TRUE(is_worth(kBetterByFtree));
+  EXPECT_FALSE(is_worth(kLittleBetterByFtree));
+}
+
 /// With `auto_vls` of one out of eight.
 RoutingTables compute_safely(const Generated& g) {
   return compute("auto", g.fabric, g.lids, {.options = {.auto_vls = 1}, .max_vls = 8});
@@ -357,10 +375,6 @@ TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
   EXPECT_THAT(candidate_of(tables, "dor").refused, StartsWith("no mesh or torus"));
 }
 
-/// A damaged tree of three levels on which a flow of a random permutation gets a seventh more under
-/// ftree.
-constexpr const char* kBetterByFtree = "fat-tree:k=8,levels=3,missing=21,seed=7";
-
 TEST(Auto, TakesFtreeOnOneVlWhereItIsWorthATenthMore) {
   const Generated g = generated(kBetterByFtree);
   const RoutingTables tables = compute_safely(g);
@@ -393,7 +407,7 @@ TEST(Auto, TakesFtreeOnOneVlForTheTrafficThatGetsMore) {
 }
 
 TEST(Auto, LeavesUpDownOnOneVlForNoLess) {
-  const RoutingTables tables = compute_safely(generated("fat-tree:k=8,levels=3,missing=3,seed=1"));
+  const RoutingTables tables = compute_safely(generated(kLittleBetterByFtree));
   EXPECT_EQ(tables.engine, "updn");
   EXPECT_EQ(tables.notes[0], "auto: updn, as no other is worth a tenth more");
   const EngineCandidate& ftree = candidate_of(tables, "ftree");
@@ -405,8 +419,8 @@ TEST(Auto, LeavesUpDownOnOneVlForNoLess) {
                   HasSubstr("; its changes may have to block turns, so with sm.auto_vls at 1"))));
   // With more VLs they count alike.
   EXPECT_THAT(compute("auto",
-                      generated("fat-tree:k=8,levels=3,missing=3,seed=1").fabric,
-                      generated("fat-tree:k=8,levels=3,missing=3,seed=1").lids,
+                      generated(kLittleBetterByFtree).fabric,
+                      generated(kLittleBetterByFtree).lids,
                       {.options = {.auto_vls = 2}, .max_vls = 8})
                   .notes,
               ::testing::Not(Contains(HasSubstr("block turns"))));
