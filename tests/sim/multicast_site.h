@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/manager/multicast_manager.h"
 #include "smd/multicast/group.h"
 #include "tests/support/flood.h"
 #include "tests/support/multicast_subnet.h"
@@ -162,6 +163,21 @@ class Site : public MulticastSubnet {
         return branch.up;
     }
     return kNone<PortIdx>;
+  }
+
+  /// What switches copy to the group, all with one SL.
+  [[nodiscard]] std::vector<TreesOfSl> held_trees(std::uint64_t group) const {
+    const Lid mlid = manager.multicast().groups().find(group_id(group))->mlid;
+    std::vector<SwitchMask> masks;
+    for (const SwitchIdx sw : snapshot().switch_node.indices()) {
+      SwitchMask mask{sw, {}};
+      for (unsigned p = 0; p <= snapshot().num_ports(snapshot().switch_node[sw]); ++p) {
+        const PortNum port{static_cast<std::uint8_t>(p)};
+        if (copies(mlid, sw, port)) mask.ports.set(port);
+      }
+      if (mask.ports.any()) masks.push_back(mask);
+    }
+    return {{.sl = 0, .masks = std::move(masks)}};
   }
 
   void cut(PortIdx port) {
