@@ -9,13 +9,16 @@
 namespace smd {
 namespace {
 
-/// CLI11 takes -1 for the largest number, and what is too large for 64 bits too.
+/// CLI11 takes -1 for the largest number, and what is too large for 64 bits too; of what is no
+/// number it says that some range does not have it.
 CLI::Option* refuse_what_does_not_fit(CLI::Option* option) {
   return option->check(
       [](const std::string& text) -> std::string {
         errno = 0;
-        static_cast<void>(std::strtoull(text.c_str(), nullptr, 0));
-        const bool fits = text.find('-') == std::string::npos && errno != ERANGE;
+        char* end = nullptr;
+        static_cast<void>(std::strtoull(text.c_str(), &end, 0));
+        const bool fits =
+            !text.empty() && *end == '\0' && text.find('-') == std::string::npos && errno != ERANGE;
         return fits ? "" : "Value " + text + " is no whole number from 0 to 18446744073709551615";
       },
       "");

@@ -105,6 +105,8 @@ TEST(CommandLine, AFaultNamesItsOptionAndEndsWithTwo) {
            {{"--seed", "-1"}, "--seed: Value -1 is no whole number from 0"},
            {{"--seed=18446744073709551616"}, "--seed: Value 18446744073709551616 is no whole"},
            {{"--count=-2"}, "--count: Value -2 is no whole number from 0"},
+           {{"--count", "x"}, "--count: Value x is no whole number from 0"},
+           {{"--count", "2.5"}, "--count: Value 2.5 is no whole number from 0"},
            {{"--kind", "else"}, "--kind"},
            {{"bad"}, "'bad' is no file"},
            {{"--no-such-option"}, "--no-such-option"},
