@@ -146,6 +146,19 @@ Faults check_place(const RunOptions& run) {
   return {};
 }
 
+/// LIDs of simulated ports would be kept for ever among those of the adapter's subnet.
+Faults check_simulated(const Config& config) {
+  if (config.transport.kind != TransportKind::Sim || config.sm.state_dir != SmConfig{}.state_dir)
+    return {};
+  return {
+      Fault{"sm.state_dir",
+            0,
+            fmt::format(
+                "{} is for the subnet of an adapter, not for a simulated one: name another folder "
+                "in a file (-c FILE), or use smd dry-run",
+                config.sm.state_dir)}};
+}
+
 /// Whether the instance has a file for itself, where none is named: then it is the one that counts.
 bool take_own_file(Options& options) {
   if (!options.config.empty() || options.run.instance.empty()) return false;
@@ -187,6 +200,7 @@ int do_run(Options& options) {
   auto applied = apply(*config, options, lines);
   if (!applied) return print_faults(applied.error());
   override_config(*applied);
+  if (const Faults faults = check_simulated(*applied); !faults.empty()) return print_faults(faults);
   if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
   if (options.run.once && options.run.json && asked_level(options).empty())
     log::set_level(log::Level::Warn);

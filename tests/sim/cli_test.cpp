@@ -399,6 +399,8 @@ TEST(BadCommandLine, IsCode2WithAClearLine) {
   expect_fault(smd({"dry-run", "--fabric", "/nowhere/x.net"}), {"/nowhere/x.net"});
   expect_fault(smd({"run", "--once", "--instance", "../up"}), {"--instance", "../up", "0x"});
   expect_fault(smd({"run", "--once", "--port-guid", "mlx5_0"}), {"--port-guid", "mlx5_0", "0x"});
+  expect_fault(smd({"run", "--once", "--fabric", "fat-tree:k=4"}),
+               {"sm.state_dir", "/var/lib/smd", "-c FILE"});
 }
 
 TEST(BadConfig, NamesFileAndLine) {
