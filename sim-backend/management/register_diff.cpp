@@ -25,10 +25,10 @@ std::optional<FabricChange> kind_of(AttributeId attribute) {
 
 }  // namespace
 
-RegisterDiff::RegisterDiff(const NodeState& before, const Smp& request, PortNum port)
+RegisterDiff::RegisterDiff(const NodeState& before, const Smp& request, PortNum arrival)
     : attribute_(static_cast<AttributeId>(request.attribute_id)),
       modifier_(request.attribute_modifier),
-      port_(port) {
+      arrival_(arrival) {
   if (request.method == Method::Set && kind_of(attribute_)) before_ = read(before);
 }
 
@@ -71,8 +71,9 @@ std::vector<std::uint64_t> RegisterDiff::read(const NodeState& node) const {
       break;
     case AttributeId::PortInfo: {
       const std::uint32_t number = modifier_ & kPortMask;
-      const PortRegs& port =
-          node.ports[std::min<std::size_t>(number == 0 ? port_.value() : number, node.num_ports())];
+      const bool of_arrival = number == 0 && !node.is_switch();
+      const PortRegs& port = node.ports[std::min<std::size_t>(
+          of_arrival ? arrival_.value() : number, node.num_ports())];
       out.push_back(port.info.port_state);
       out.push_back(port.info.lid.value());
       out.push_back(port.info.lmc);

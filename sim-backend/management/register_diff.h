@@ -14,8 +14,9 @@ namespace smd::sim {
 
 class RegisterDiff {
  public:
-  /// `port` is the one that a PortInfo without a number in its modifier means.
-  RegisterDiff(const NodeState& before, const Smp& request, PortNum port);
+  /// `arrival` is the port that a PortInfo with modifier 0 means at an adapter; at a switch that is
+  /// port 0, whichever port the request came in by.
+  RegisterDiff(const NodeState& before, const Smp& request, PortNum arrival);
 
   /// What the request changed; nothing when the registers read as before.
   [[nodiscard]] std::optional<FabricChange> compare(const NodeState& after) const;
@@ -25,7 +26,7 @@ class RegisterDiff {
 
   AttributeId attribute_{};
   std::uint32_t modifier_ = 0;
-  PortNum port_;
+  PortNum arrival_;
   std::vector<std::uint64_t> before_;  // empty: an attribute that no packet notices
 };
 

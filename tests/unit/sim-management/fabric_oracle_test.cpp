@@ -78,6 +78,11 @@ class Ring : public testing::Test {
     rig.ask(set);
   }
 
+  /// When what was asked last was sent: each question takes a second.
+  [[nodiscard]] TimePoint last_sent() const {
+    return TimePoint{rig.runtime.now().since_epoch - std::chrono::seconds(1)};
+  }
+
   Rig rig{ring()};
 };
 
@@ -219,6 +224,46 @@ TEST_F(Ring, TheTimelineSeesWhatPassed) {
   EXPECT_DOUBLE_EQ(timeline.highest_deadlock(), 0.5);
   EXPECT_EQ(timeline.now().find_cycle(), "");
   EXPECT_EQ(timeline.changes(), 2u);
+
+  EXPECT_FALSE(timeline.first_shared_lid().has_value());
+  rig.set_lid({1, 1, 3}, 1, 4);
+  const TimePoint shared_at = last_sent();
+  rig.set_lid({1, 1, 3}, 1, 2);
+  ASSERT_TRUE(timeline.first_shared_lid().has_value());
+  EXPECT_EQ(timeline.first_shared_lid()->text, "lid 4: h1 and h3");
+  EXPECT_EQ(timeline.first_shared_lid()->at, shared_at);
+
+  map(0, 2, 1, 0, 0);  // or no packet goes all the way round
+  EXPECT_FALSE(timeline.first_loop().has_value());
+  const TimePoint looped_at = rig.runtime.now();
+  rig.set_routes(path(2), {{1, 1}, {2, 1}, {3, 1}, {4, 1}});  // not to its own host
+  route(2, 1, 1, 1, 1);
+  ASSERT_TRUE(timeline.first_loop().has_value());
+  EXPECT_EQ(timeline.first_loop()->text, "lid 3: s1:1 -> s2:1 -> s3:1 -> s0:1 -> s1:1");
+  EXPECT_EQ(timeline.first_loop()->at, looped_at);
+  EXPECT_EQ(timeline.now().find_loop(), "");
+  EXPECT_EQ(find_shared_lid(rig.fabric), "");
+
+  map(0, 2, 1, 15, 15);
+  timeline.restart();
+  EXPECT_FALSE(timeline.first_cycle().has_value());
+  EXPECT_FALSE(timeline.first_shared_lid().has_value());
+  EXPECT_FALSE(timeline.first_loop().has_value());
+  EXPECT_EQ(timeline.changes(), 0u);
+}
+
+// Port 0 of a switch is what PortInfo with modifier 0 means there, by whichever port it came in.
+TEST_F(Ring, TheTimelineSeesALidThatASwitchTook) {
+  bring_up();
+  FabricTimeline timeline(rig.runtime, rig.fabric);
+  rig.set_lid(path(2), 0, 3);
+  const TimePoint shared_at = last_sent();
+  EXPECT_EQ(timeline.changes(), 1u);
+  rig.set_lid({1, 1, 1, 3}, 1, 9);
+  EXPECT_EQ(find_shared_lid(rig.fabric), "");
+  ASSERT_TRUE(timeline.first_shared_lid().has_value());
+  EXPECT_EQ(timeline.first_shared_lid()->text, "lid 3: h2 and s2");
+  EXPECT_EQ(timeline.first_shared_lid()->at, shared_at);
 }
 
 TEST_F(Ring, AWriteThatChangesNothingIsNoChange) {
