@@ -154,6 +154,11 @@ void SimFabric::Impl::route_local(Packet* packet) {
     return send(packet, packet->port, runtime_.now());
   }
   packet->port = PortNum{};
+  // Base port 0 has no states and reads as Active.
+  if (packet->dest_qp != 0 && node.state.ports[0].state() != PortState::Active) {
+    add_sticky(counters(packet->node, PortNum{}).xmit_discards);
+    return drop(packet, stats_.dropped_link);
+  }
   if (!is_unicast(packet->dlid)) return drop_unroutable(packet);
   const RelayEgress egress = relay_unicast(node.state, packet->dlid, PortNum{});
   // Port 0 has no wire: an entry that points there for somebody else's LID leads nowhere.

@@ -11,7 +11,7 @@ using Data = std::span<std::byte, kPerfDataSize>;
 
 class Gmp : public ::testing::Test {
  protected:
-  Gmp() {
+  explicit Gmp(const FabricSpec& spec = line()) : rig_(spec) {
     configure_line(rig_);
     activate_line(rig_);
     rig_.arrivals.clear();
@@ -62,7 +62,7 @@ class Gmp : public ::testing::Test {
   }
 
   std::uint64_t transaction_ = 0;
-  Rig rig_{line()};
+  Rig rig_;
 };
 
 TEST_F(Gmp, CountersCountWhatPassesInUnitsOfFourBytes) {
@@ -134,6 +134,47 @@ TEST_F(Gmp, NeedsActivePorts) {
   EXPECT_EQ(regs(2, 3).xmit_discards, discards + 1);
   EXPECT_TRUE(rig_.ask(request(Method::Get, AttributeId::NodeInfo), Lid{4}).has_value())
       << "SMPs pass in Initialize";
+}
+
+FabricSpec line_with_enhanced_port0() {
+  FabricSpec spec = line();
+  spec.nodes[1].enhanced_port0 = true;
+  return spec;
+}
+
+class GmpOfEnhancedPort0 : public Gmp {
+ protected:
+  GmpOfEnhancedPort0() : Gmp(line_with_enhanced_port0()) {}
+
+  void set_state(PortState state) {
+    rig_.set_port(
+        {1}, 0, [&](PortInfo& info) { info.port_state = static_cast<std::uint8_t>(state); });
+  }
+};
+
+TEST_F(GmpOfEnhancedPort0, NeedsItActiveToLeave) {
+  unsigned answers = 0;
+  const auto on_switch = rig_.fabric.attach(1, PortNum{0}, [&](const MadPacket&) { ++answers; });
+  const auto send = [&] {
+    rig_.fabric.inject(on_switch, perf(Method::Get, perf_attribute::kClassPortInfo, Lid{4}));
+    rig_.run();
+  };
+  send();
+  EXPECT_EQ(answers, 0u);
+  EXPECT_EQ(regs(1, 0).xmit_discards, 1u) << "in Initialize";
+  EXPECT_TRUE(rig_.ask(request(Method::Get, AttributeId::NodeInfo), Lid{2}).has_value())
+      << "SMPs pass in Initialize";
+  set_state(PortState::Armed);
+  send();
+  EXPECT_EQ(answers, 0u);
+  EXPECT_EQ(regs(1, 0).xmit_discards, 2u) << "Armed";
+  EXPECT_FALSE(counters(Lid{2}, 1).has_value());
+  EXPECT_EQ(regs(1, 0).xmit_discards, 3u) << "what came in is answered, and goes no further";
+  set_state(PortState::Active);
+  send();
+  EXPECT_EQ(answers, 1u);
+  EXPECT_TRUE(counters(Lid{2}, 1).has_value());
+  EXPECT_EQ(regs(1, 0).xmit_discards, 3u);
 }
 
 TEST_F(Gmp, AnArmedPortReceivesButDoesNotSend) {
