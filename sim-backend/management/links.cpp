@@ -172,6 +172,7 @@ void SimFabric::Impl::switch_on(std::uint32_t node) {
   at.sma_free = {};
   AgentOptions options = options_;
   options.congestion = at.state.options.congestion;
+  options.wait_counters = at.state.options.wait_counters;
   at.state = power_on(spec_.nodes[node], options, timing_.resp_time_code);
   for (const auto& [place, ids] : clients_at_) {
     if (place.first == node && !ids.empty()) refresh_is_sm(node, PortNum{place.second});

@@ -177,6 +177,16 @@ TEST_F(GmpOfEnhancedPort0, NeedsItActiveToLeave) {
   EXPECT_EQ(regs(1, 0).xmit_discards, 3u);
 }
 
+TEST_F(Gmp, WaitCountersOutlastReboots) {
+  rig_.fabric.set_wait_counters(1, WaitCounters::Silent);
+  rig_.fabric.set_congestion_support(1, CongestionSupport::None);
+  rig_.fabric.set_node(1, false);
+  rig_.fabric.set_node(1, true);
+  rig_.run();
+  EXPECT_EQ(rig_.fabric.node_state(1).options.wait_counters, WaitCounters::Silent);
+  EXPECT_EQ(rig_.fabric.node_state(1).options.congestion, CongestionSupport::None);
+}
+
 TEST_F(Gmp, AnArmedPortReceivesButDoesNotSend) {
   rig_.set_port({1, 2}, 3, [](PortInfo& info) { info.port_state = 1; });
   rig_.activate({1, 2}, 3);
