@@ -125,6 +125,24 @@ void measure_shares(const DataNet& net, const std::vector<double>& bytes, PointR
     out.least_share = std::ranges::min(shares) * static_cast<double>(shares.size()) / sum;
 }
 
+/// Why hosts are no hosts of a network; empty when each of their cables leads to a switch.
+std::string find_host_without_switch(const FabricSpec& spec) {
+  for (const NodeSpec& node : spec.nodes) {
+    if (node.type == NodeType::Switch) continue;
+    for (std::size_t p = 1; p < node.ports.size(); ++p) {
+      const std::uint32_t peer = node.ports[p].peer_node;
+      if (peer == kNoNode || spec.nodes[peer].type == NodeType::Switch) continue;
+      return fmt::format(
+          "port {} of {} is cabled to {}, which is no switch: cables of hosts lead "
+          "to switches",
+          p,
+          node.description,
+          spec.nodes[peer].description);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
@@ -143,6 +161,9 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   out.is_subnet_ = network->is_subnet;
   out.spec_ = out.is_subnet_ ? without_aggregation_nodes(std::move(network->spec))
                              : std::move(network->spec);
+  if (const std::string why = find_host_without_switch(out.spec_); !why.empty()) {
+    return fault(s.file, s.fabric_line, why);
+  }
   if (!out.is_subnet_) {
     if (Faults faults = check_without_subnet(s); !faults.empty()) {
       return tl::unexpected(std::move(faults));

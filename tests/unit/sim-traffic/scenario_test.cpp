@@ -2,12 +2,14 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "sim-backend/packet/packet_net.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/files.h"
 #include "tests/support/scenario_text.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
 
@@ -275,6 +277,22 @@ TEST(Scenario, FaultsOfTheFabricAreThoseOfTheScenario) {
               HasSubstr("/dev/zero: is a device: name a regular file"));
   EXPECT_THAT(fault_of_text("[traffic]\ntrace = \"/nowhere/at/all\"\n"),
               HasSubstr("/nowhere/at/all: no such file"));
+}
+
+// Nobody hangs on a switch with them, so nobody is near them.
+TEST(Scenario, HostsThatAreCabledToEachOtherAreRefused) {
+  const smd::test::Scratch folder;
+  const std::string file = folder.path() / "islands.net";
+  std::ofstream(file)
+      << "Switch 4 \"s\"\n[1] \"a\"[1]\n[2] \"b\"[1]\n\nCa 1 \"a\"\n\nCa 1 \"b\"\n\n"
+         "Ca 1 \"c\"\n[1] \"d\"[1]\n\nCa 1 \"d\"\n";
+  for (const char* traffic : {"pattern = \"local\"\nradius = 1\n",
+                              "pattern = \"combined\"\nradius = 1\nshare = 0.5\n",
+                              "pattern = \"uniform\"\n"}) {
+    EXPECT_EQ(fault_of_text("[fabric]\nname = \"" + file + "\"\n[traffic]\nload = 0.1\n" + traffic),
+              "s.toml:2: port 1 of c is cabled to d, which is no switch: cables of hosts lead to "
+              "switches");
+  }
 }
 
 TEST(Scenario, RunsAndRepeatsItself) {
