@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace smd::sim {
@@ -51,6 +53,14 @@ Part read_part(const Json& json) {
           .periods = json.at("stretches"),
           .lines = json.at("lines"),
           .plot = read_plot(json.at("plot"))};
+}
+
+/// What parts are joined by.
+bool has_lists(const Json& result) {
+  return result.is_object() &&
+         std::ranges::all_of(std::array{"points", "saturation"}, [&](auto list) {
+           return result.contains(list) && result.at(list).is_array();
+         });
 }
 
 }  // namespace
@@ -107,7 +117,14 @@ std::string print_part(const Part& part) {
 
 Parsed<Part> parse_part(std::string_view text, const std::string& file) {
   try {
-    Part part = read_part(Json::parse(text));
+    const Json json = Json::parse(text);
+    Part part = read_part(json);
+    if (!has_lists(json.at("result"))) {
+      return tl::unexpected(Faults{{file,
+                                    0,
+                                    "is no result of a run: its \"result\" is an object with the "
+                                    "lists \"points\" and \"saturation\"; run it again"}});
+    }
     if (part.key.saturation || part.key.load < part.plan.loads.size()) return part;
     return tl::unexpected(Faults{{file, 0, "names a load that its plan does not have"}});
   } catch (const nlohmann::json::exception& e) {

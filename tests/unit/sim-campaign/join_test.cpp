@@ -134,6 +134,26 @@ TEST(Part, WhatIsNoneIsSaidWithItsFile) {
   EXPECT_FALSE(parse_part(print_part(beyond.part), "x"));
 }
 
+TEST(Part, AResultWithoutItsListsIsNone) {
+  for (const char* result : {"{}",
+                             "[]",
+                             "7",
+                             "null",
+                             R"({"points":[]})",
+                             R"({"saturation":[]})",
+                             R"({"points":{},"saturation":[]})",
+                             R"({"points":[],"saturation":null})"}) {
+    NamedPart one = part(0, 1);
+    one.part.result = result;
+    const auto read = parse_part(print_part(one.part), "runs/parts/x.json");
+    ASSERT_FALSE(read) << result;
+    EXPECT_EQ(
+        print_fault(read.error()[0]),
+        "runs/parts/x.json: is no result of a run: its \"result\" is an object with the lists "
+        "\"points\" and \"saturation\"; run it again");
+  }
+}
+
 TEST(Digest, KnowsTextsApart) {
   const auto digest = [](std::vector<std::string_view> texts) {
     ScenarioDigest out;
