@@ -13,6 +13,8 @@
 
 namespace smd::sim {
 
+inline constexpr unsigned kLargestWorm = 65535;  // bytes of a message
+
 /// What a scenario says of a worm network.
 struct WormSpec {
   WormOptions options = WormOptions::myrinet();
