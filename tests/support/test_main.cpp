@@ -1,9 +1,11 @@
 // main() of a program that holds the tests of a folder.
 //   --sources=a.cpp,b.cpp   only tests written in these files; with --gtest_filter those of both
+// No test at all is a failure. With SMD_NO_SKIPS=1 in the environment so is one that is skipped.
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +65,34 @@ std::string filter_of(const std::vector<std::string>& sources) {
   return !is_there ? "" : filter.empty() ? "-*" : filter;
 }
 
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+/// One part of several may have no test.
+bool is_sharded() { return std::getenv("GTEST_TOTAL_SHARDS") != nullptr; }
+
+/// Says why tests of which none failed prove less than they should; whether there was anything to
+/// say.
+bool tell_what_was_left_out(const char* program) {
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  if (all.test_to_run_count() == 0 && !is_sharded()) {
+    std::fprintf(stderr, "%s: no test is called '%s'\n", program, GTEST_FLAG_GET(filter).c_str());
+    return true;
+  }
+  if (all.skipped_test_count() == 0 || !is_set("SMD_NO_SKIPS")) return false;
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const testing::TestInfo& test = *suite.GetTestInfo(j);
+      if (!test.should_run() || !test.result()->Skipped()) continue;
+      std::fprintf(stderr, "%s: SMD_NO_SKIPS: skipped %s.%s\n", program, suite.name(), test.name());
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,5 +111,7 @@ int main(int argc, char** argv) {
     }
     GTEST_FLAG_SET(filter, filter);
   }
-  return RUN_ALL_TESTS();
+  if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+  if (const int failed = RUN_ALL_TESTS(); failed != 0) return failed;
+  return tell_what_was_left_out(argv[0]) ? 1 : 0;
 }
