@@ -9,6 +9,7 @@
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "sim-backend/scenario/scenario_keys.h"
 #include "tests/support/files.h"
 #include "tests/support/scenario_text.h"
 #include "tests/unit/sim-traffic/locking_ring.h"
@@ -329,6 +330,12 @@ TEST(Scenario, RunsAndRepeatsItself) {
 
 TEST(Scenario, EveryKeyIsListed) {
   const std::string list = list_scenario_keys();
+  for (const ScenarioKey& key : scenario_keys()) {
+    const std::size_t section = list.find("[" + std::string(key.section) + "]");
+    ASSERT_NE(section, std::string::npos) << key.section;
+    const std::string rest = list.substr(section, list.find("\n[", section + 1) - section);
+    EXPECT_THAT(rest, HasSubstr("\n  " + std::string(key.key) + " ")) << key.section;
+  }
   for (const char* part : {"[fabric]", "[measure]", "speed_up_percent", "bit-reversal", "adv+1"}) {
     EXPECT_THAT(list, HasSubstr(part));
   }
