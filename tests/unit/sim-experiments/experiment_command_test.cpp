@@ -70,11 +70,20 @@ TEST_F(ExperimentCommand, UnknownNamesAreCodeTwoAndNothingRuns) {
 }
 
 TEST_F(ExperimentCommand, BadCommandLinesAreCodeTwoAndOneLine) {
-  using Args = std::vector<std::string>;
-  for (const Args& args :
-       {Args{}, Args{"--jobs", "0", "003-entries"}, Args{"--jobs", "x"}, Args{"--frob"}}) {
-    const Finished done = smsim(args);
-    EXPECT_EQ(done.exit_code, 2) << done.err;
+  struct Row {
+    std::vector<std::string> args;
+    const char* why;
+  };
+
+  for (const Row& row :
+       {Row{{}, "experiment needs a NAME, or --list"},
+        Row{{"--jobs", "0", "003-entries"}, "--jobs: Value 0 not in range 1 to 1024"},
+        Row{{"--jobs", "x", "003-entries"}, "--jobs: Value x is no whole number"},
+        Row{{"--frob", "003-entries"}, "was not expected: --frob"}}) {
+    const Finished done = smsim(row.args);
+    EXPECT_EQ(done.exit_code, 2) << row.why;
+    EXPECT_EQ(done.out, "") << row.why;
+    EXPECT_THAT(done.err, HasSubstr(row.why));
     EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
   }
 }
