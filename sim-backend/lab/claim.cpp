@@ -75,9 +75,10 @@ Verdict decide_one(const ClaimSpec& claim, const Measured& measured) {
                                fmt::arg("most", values.most()),
                                fmt::arg("farthest", values.farthest()));
   }
+  if (values.has_other()) out.measured += "; not all are numbers";
   const auto bound = parse_bound(claim.expected);
-  out.holds =
-      bound && !values.empty() && bound->holds(values.least()) && bound->holds(values.most());
+  out.holds = bound && !values.empty() && !values.has_other() && bound->holds(values.least()) &&
+              bound->holds(values.most());
   return out;
 }
 

@@ -47,7 +47,8 @@ struct Bound {
 
 /// What was measured for a claim.
 struct Measured {
-  /// All of them are judged by the claim's bound and printed by its format.
+  /// All of them are judged by the claim's bound and printed by its format. What is no number is
+  /// within no bound.
   Measured(std::string_view claim, const Range& all) : id(claim), values(all) {}
 
   /// Printed otherwise.

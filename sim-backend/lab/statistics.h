@@ -59,21 +59,33 @@ void add_up(std::array<Sum, kCount>& sum, const std::array<Run, kCount>& run) {
   for (std::size_t i = 0; i < kCount; ++i) add_up(sum[i], run[i]);
 }
 
-/// The ends of some values. What is no number (nothing of nothing) is none of them.
+/// The ends of some values.
 class Range {
  public:
   Range() = default;
 
   Range(double value) { add(value); }
 
+  /// What is no number (nothing of nothing) is none of them: has_other().
   void add(double value) {
-    if (std::isnan(value)) return;
+    if (std::isnan(value)) {
+      has_other_ = true;
+      return;
+    }
     least_ = empty_ ? value : std::min(least_, value);
     most_ = empty_ ? value : std::max(most_, value);
     empty_ = false;
   }
 
+  /// Where nobody claims anything of what is no number.
+  void add_known(double value) {
+    if (!std::isnan(value)) add(value);
+  }
+
   [[nodiscard]] bool empty() const { return empty_; }
+
+  /// Something was added that is no number.
+  [[nodiscard]] bool has_other() const { return has_other_; }
 
   /// 0 for no values.
   [[nodiscard]] double least() const { return least_; }
@@ -88,6 +100,7 @@ class Range {
  private:
   double least_ = 0, most_ = 0;
   bool empty_ = true;
+  bool has_other_ = false;
 };
 
 /// Of ratios of measured to published: the claim's format.

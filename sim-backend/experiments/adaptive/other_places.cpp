@@ -302,13 +302,14 @@ void compare(const Net& net,
   }
   out.minimal.add(got(kMinimal, true).accepted / limits.adverse);
   out.valiant.add(got(kValiant, true).accepted / limits.valiant);
-  out.astray.add(got(kAstray, true).accepted / limits.valiant);
+  // Not every network has these ways.
+  out.astray.add_known(got(kAstray, true).accepted / limits.valiant);
   for (const AdaptiveRule& each : net.adaptive)
     out.all.add(got(each.name, false).accepted / limits.uniform);
   for (const bool adverse : {false, true}) {
     if (!butterfly) out.alike.add(got(kMinimal, adverse).accepted / first(adverse));
     for (const std::string_view paths : {kValiant, kAstray})
-      out.gains.add(got(paths, adverse).accepted / most_lids(adverse));
+      out.gains.add_known(got(paths, adverse).accepted / most_lids(adverse));
   }
 }
 

@@ -59,7 +59,8 @@ Measured measure(const LossResult& result, const Ratio& ratio) {
       if (ratio.only_published && mode == kCertified) continue;
       const double first = ratio.of(result.at(place, comes, 0)[mode]);
       const double second = ratio.of(result.at(place, comes, 1)[mode]);
-      if (first >= ratio.least) all.add(second / first);
+      // Nothing lost at either level says nothing.
+      if (first >= ratio.least) all.add_known(second / first);
     }
   });
   return {ratio.claim, all};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -206,7 +207,8 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
       at.text += fmt::format("{} ", row.pattern);
     at.pattern = row.pattern;
     at.text += fmt::format("{:.2f} ({:.2f})", mean, published.mean);
-    at.outside.add(std::max({0.0, published.least - mean, mean - published.most}));
+    at.outside.add(
+        std::isnan(mean) ? mean : std::max({0.0, published.least - mean, mean - published.most}));
   });
   std::vector<Measured> verdicts;
   for (const ClaimText& at : measured) {
@@ -214,7 +216,7 @@ Result<std::vector<Measured>> measure_ratios(const RatioRuns& runs, Findings& ou
         at.claim,
         fmt::format(
             "{:.2f} outside where farthest; ours (published): {}", at.outside.most(), at.text),
-        Range(at.outside.most()));
+        at.outside);
   }
   for (const RatioShape& shape : runs.shapes) {
     Range ratios;

@@ -49,9 +49,30 @@ TEST(Range, HasTheEndsOfWhatIsANumber) {
   Range range;
   EXPECT_TRUE(range.empty());
   EXPECT_EQ(range.most(), 0);
-  for (const double value : {std::nan(""), 3.0, -1.0, 2.0}) range.add(value);
+  for (const double value : {std::nan(""), 3.0, -1.0, 2.0}) range.add_known(value);
   EXPECT_EQ(range.least(), -1);
   EXPECT_EQ(range.most(), 3);
+  EXPECT_FALSE(range.has_other());
+  range.add(std::nan(""));
+  EXPECT_EQ(range.least(), -1);
+  EXPECT_EQ(range.most(), 3);
+  EXPECT_TRUE(range.has_other());
+}
+
+// A run that delivered nothing where nothing was expected: 0 of 0.
+TEST(Claim, HoldsOfNothingThatIsNoNumber) {
+  constexpr ClaimSpec kClaims[] = {
+      {.id = "share", .measured = "{least:.1f} to {most:.1f} of it", .expected = "at most 0.5"}};
+  for (const bool first : {false, true}) {
+    Range range;
+    if (first) range.add(0.0 / 0.0);
+    range.add(0.2);
+    EXPECT_EQ(decide(kClaims, {{"share", range}})[0].holds, !first);
+    if (!first) range.add(0.0 / 0.0);
+    const Verdict verdict = decide(kClaims, {{"share", range}})[0];
+    EXPECT_FALSE(verdict.holds);
+    EXPECT_EQ(verdict.measured, "0.2 to 0.2 of it; not all are numbers");
+  }
 }
 
 TEST(Claim, IsJudgedByTheBoundThatItsTextHas) {
