@@ -291,6 +291,7 @@ TEST(Keep, InAFatTreeALostAndRestoredCableLeavesTheLoadEven) {
     ++kept;
     EXPECT_LE(measure_load(f, lids, again.lft).stddev, even * 1.12) << print_port(f, cable);
   }
+  EXPECT_EQ(kept, 11) << "whose lower end has another way up";
 }
 
 TEST(Keep, WhenMostIsNewEverythingIsRoutedAfresh) {
