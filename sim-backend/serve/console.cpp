@@ -43,13 +43,6 @@ Result<std::vector<ConsolePort>> next_ports(Context& context) {
   return ports;
 }
 
-/// Nothing is done where a line says more than its command takes.
-Result<void> check_end(Context& context) {
-  if (context.words.at_end()) return {};
-  return fail(Errc::Malformed,
-              fmt::format("'{}' is more than this command takes", context.words.next_word()));
-}
-
 Answer set_links(Context& context, bool up) {
   const Result<std::vector<ConsolePort>> ports = next_ports(context);
   if (!ports) return fail(ports.error().code, ports.error().context);
@@ -114,6 +107,7 @@ Answer run_link(Context& context) {
     if (ports->size() != 1) return fail(Errc::Invalid, "a cable has two ports: \"A\"[1] \"B\"[2]");
     end = ports->front();
   }
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   return join(context, ends[0], ends[1]);
 }
 
@@ -131,6 +125,7 @@ Answer run_clear(Context& context) {
   if (target && target->has_port) return set_links(context, false);
   const Result<std::vector<ConsolePort>> ports = next_ports(context);
   if (!ports) return fail(ports.error().code, ports.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   const std::uint32_t node = *find_named(context, target->node);
   context.fabric.set_node(node, false);
   for (const ConsolePort& at : *ports) context.fabric.set_link(at.node, at.port, false);
@@ -141,6 +136,7 @@ Answer run_clear(Context& context) {
 Answer run_reboot(Context& context) {
   const Result<std::uint32_t> node = next_node(context);
   if (!node) return fail(node.error().code, node.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   context.fabric.set_node(*node, false);
   context.fabric.set_node(*node, true);
   return fmt::format("{} starts anew\n", name_of(context, *node));
@@ -149,6 +145,7 @@ Answer run_reboot(Context& context) {
 Answer set_silent(Context& context, bool silent) {
   const Result<std::uint32_t> node = next_node(context);
   if (!node) return fail(node.error().code, node.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   context.fabric.set_silent(*node, silent);
   return fmt::format("{} {}\n", name_of(context, *node), silent ? "is silent" : "answers");
 }
@@ -160,6 +157,7 @@ Answer run_speak(Context& context) { return set_silent(context, false); }
 Answer run_drop(Context& context) {
   const Result<unsigned> percent = context.words.next_number(100);
   if (!percent) return fail(percent.error().code, percent.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   WireFaults faults;
   faults.drop = *percent / 100.0;
   context.fabric.set_wire_faults(faults);
@@ -185,6 +183,7 @@ Answer run_attached(Context& context) {
 Answer run_disconnect(Context& context) {
   const Result<unsigned> number = context.words.next_number(UINT16_MAX);
   if (!number) return fail(number.error().code, number.error().context);
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
   const std::vector<ClientView> clients = context.board.clients();
   if (std::none_of(clients.begin(), clients.end(), [&](const ClientView& client) {
         return client.number == *number;
@@ -232,6 +231,13 @@ Answer run_start(Context&) { return std::string(); }
 
 Answer run_help(Context& context);
 
+/// A command that takes no words.
+template <Answer (*run)(Context&)>
+Answer run_alone(Context& context) {
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
+  return run(context);
+}
+
 struct Command {
   std::string_view name;
   char letter;  // ibsim's short form; 0 where there is none
@@ -260,12 +266,12 @@ constexpr std::array kCommands = {
     Command{"dump", 'd', run_dump, "Dump [NODE] - ports, cables, LIDs and states"},
     Command{"congestion", 0, run_congestion, "Congestion [NODE] - registers of congestion control"},
     Command{"route", 0, run_route, "Route FROM-LID TO-LID - along the switches' tables"},
-    Command{"attached", 'a', run_attached, "Attached - clients"},
+    Command{"attached", 'a', run_alone<run_attached>, "Attached - clients"},
     Command{"x", 'x', run_disconnect, "X CLIENT - detach a client"},
-    Command{"counters", 0, run_counters, "Counters - of the fabric and of this server"},
-    Command{"start", 's', run_start, ""},
-    Command{"help", 'h', run_help, "Help"},
-    Command{"quit", 'q', run_quit, "Quit"},
+    Command{"counters", 0, run_alone<run_counters>, "Counters - of the fabric and of this server"},
+    Command{"start", 's', run_alone<run_start>, ""},
+    Command{"help", 'h', run_alone<run_help>, "Help"},
+    Command{"quit", 'q', run_alone<run_quit>, "Quit"},
 };
 
 Answer run_help(Context&) {

@@ -31,6 +31,9 @@ struct ConsolePort {
 /// The node that the next target means; a port with it is a fault.
 [[nodiscard]] Result<std::uint32_t> next_node(ConsoleContext& context);
 
+/// Nothing is done where a line says more than its command takes.
+[[nodiscard]] Result<void> check_end(ConsoleContext& context);
+
 // Commands that only look: console_show.cpp.
 ConsoleAnswer run_route(ConsoleContext& context);
 ConsoleAnswer run_dump(ConsoleContext& context);

@@ -99,6 +99,8 @@ ConsoleAnswer run_congestion(ConsoleContext& context) {
   if (!context.words.at_end()) {
     const Result<std::uint32_t> node = next_node(context);
     if (!node) return fail(node.error().code, node.error().context);
+    if (const auto end = check_end(context); !end)
+      return fail(end.error().code, end.error().context);
     show_congestion(context, *node, text);
     return text;
   }
@@ -111,10 +113,13 @@ ConsoleAnswer run_congestion(ConsoleContext& context) {
 ConsoleAnswer run_route(ConsoleContext& context) {
   std::array<Lid, 2> lids;
   std::array<ConsolePort, 2> ends;
-  for (std::size_t i = 0; i < 2; ++i) {
+  for (Lid& lid : lids) {
     const Result<unsigned> number = context.words.next_number(kTopUnicastLid.value());
     if (!number) return fail(Errc::Malformed, "write 'Route FROM-LID TO-LID'");
-    lids[i] = Lid{static_cast<std::uint16_t>(*number)};
+    lid = Lid{static_cast<std::uint16_t>(*number)};
+  }
+  if (const auto end = check_end(context); !end) return fail(end.error().code, end.error().context);
+  for (std::size_t i = 0; i < 2; ++i) {
     const std::optional<ConsolePort> end = find_lid(context, lids[i]);
     if (!end) return fail(Errc::Invalid, fmt::format("no port has LID {}", lids[i].value()));
     ends[i] = *end;
@@ -152,6 +157,8 @@ ConsoleAnswer run_dump(ConsoleContext& context) {
   if (!context.words.at_end()) {
     const Result<std::uint32_t> node = next_node(context);
     if (!node) return fail(node.error().code, node.error().context);
+    if (const auto end = check_end(context); !end)
+      return fail(end.error().code, end.error().context);
     dump_node(context, *node, text);
     return text;
   }

@@ -128,4 +128,10 @@ Result<std::uint32_t> next_node(ConsoleContext& context) {
   return find_named(context, target->node);
 }
 
+Result<void> check_end(ConsoleContext& context) {
+  if (context.words.at_end()) return {};
+  return fail(Errc::Malformed,
+              fmt::format("'{}' is more than this command takes", context.words.next_word()));
+}
+
 }  // namespace smd::sim
