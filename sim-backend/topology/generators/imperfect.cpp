@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -82,22 +83,28 @@ class ImperfectTree {
   // Two switches with both parents in common exchange a cable: one has one more to the first parent
   // and one less to the second, the other the other way round. Ports stay as full as they were.
   void make_uneven() {
-    std::vector<std::uint32_t> some;
+    std::vector<std::uint32_t> lower;
     for (const std::uint32_t node : switches_) {
-      if (level(node) < top_) some.push_back(node);
+      if (level(node) < top_) lower.push_back(node);
     }
-    shuffle(some);
-    some.resize(some.size() * arguments_.number("uneven") / 100);
-    for (std::size_t i = 0; i + 1 < some.size(); i += 2) exchange(some[i], some[i + 1]);
+    shuffle(lower);
+    for (unsigned at = 0; at < top_; ++at) {
+      std::vector<std::uint32_t> some;
+      std::ranges::copy_if(
+          lower, std::back_inserter(some), [&](std::uint32_t node) { return level(node) == at; });
+      some.resize(some.size() * arguments_.number("uneven") / 100);
+      for (std::size_t i = 0; i + 1 < some.size(); i += 2) exchange(some[i], some[i + 1]);
+    }
   }
 
+  /// Requires: of one level.
   void exchange(std::uint32_t a, std::uint32_t b) {
     std::vector<LinkEnd> of_a = up_cables(a), of_b = up_cables(b);
     shuffle(of_a);
     shuffle(of_b);
     for (const LinkEnd one : of_a) {
       for (const LinkEnd other : of_b) {
-        if (port(one).peer_node == port(other).peer_node || level(a) != level(b)) continue;
+        if (port(one).peer_node == port(other).peer_node) continue;
         std::swap(spec_.nodes[a].ports[one.port].peer_node,
                   spec_.nodes[b].ports[other.port].peer_node);
         std::swap(spec_.nodes[a].ports[one.port].peer_port,

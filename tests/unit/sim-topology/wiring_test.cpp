@@ -139,6 +139,35 @@ TEST(ImperfectTree, TrunksGetWiderAndNarrowerAndKeepAllCables) {
   EXPECT_EQ(check_spec(spec), "");
 }
 
+/// Switches of a level whose cables up lead elsewhere than in the whole tree.
+unsigned count_exchanged(const FabricSpec& spec, const FabricSpec& whole, unsigned at) {
+  const auto parents = [](const FabricSpec& of, std::uint32_t node) {
+    std::map<std::uint32_t, unsigned> out = switch_neighbours(of, node);
+    std::erase_if(out, [&](const auto& to) {
+      return coordinates(of, to.first)[0] < coordinates(of, node)[0];
+    });
+    return out;
+  };
+  unsigned count = 0;
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!is_switch(spec, n) || coordinates(spec, n)[0] != at) continue;
+    count += parents(spec, n) != parents(whole, n);
+  }
+  return count;
+}
+
+TEST(ImperfectTree, TheShareThatExchangesIsOfEachLevel) {
+  // 32 switches of level 0, 32 of level 1.
+  const FabricSpec whole = draw("fat-tree:k=8,levels=3");
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const FabricSpec spec = draw("fat-tree:k=8,levels=3,uneven=50,seed=" + std::to_string(seed));
+    EXPECT_EQ(count_exchanged(spec, whole, 0), 16u) << seed;
+    EXPECT_EQ(count_exchanged(spec, whole, 1), 16u) << seed;
+    EXPECT_EQ(count_switch_links(spec), count_switch_links(whole)) << seed;
+    EXPECT_EQ(check_spec(spec), "") << seed;
+  }
+}
+
 TEST(ImperfectTree, CablesAreMissingAndNobodyIsCutOff) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     const FabricSpec spec = draw(std::string(kTrunks) + ",missing=39,seed=" + std::to_string(seed));
