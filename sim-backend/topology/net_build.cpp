@@ -123,9 +123,9 @@ void Builder::take_claim(std::uint32_t node, const PortRecord& cable) {
   const End here{node, cable.port};
   const auto found = by_id_.find(cable.peer_id);
   if (found == by_id_.end()) {
-    return records_.add_fault(
-        cable.place,
-        fmt::format("no node is called \"{}\": {}", cable.peer_id, nearest_id(cable.peer_id)));
+    return records_.add_fault(cable.place, [&] {
+      return fmt::format("no node is called \"{}\": {}", cable.peer_id, nearest_id(cable.peer_id));
+    });
   }
   const End there{found->second, cable.peer_port};
   const NodeSpec& peer = spec_.nodes[there.node];
@@ -276,6 +276,7 @@ void Builder::place_sm() {
   }
 }
 
+/// Looks at every node.
 std::string Builder::nearest_id(std::string_view id) const {
   std::vector<std::string_view> ids;
   for (const NodeSpec& node : spec_.nodes) ids.push_back(node.id);

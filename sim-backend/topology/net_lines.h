@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -46,6 +47,8 @@ struct NodeRecord {
   std::vector<PortRecord> ports;
 };
 
+inline constexpr std::size_t kMaxFaults = 20;
+
 struct NetRecords {
   std::string title;
   std::vector<std::string> files;
@@ -55,9 +58,13 @@ struct NetRecords {
   Faults faults;  // at most kMaxFaults
 
   void add_fault(FilePlace place, std::string message);
-};
 
-inline constexpr std::size_t kMaxFaults = 20;
+  /// For messages that are dear: made only where there is room for one more.
+  template <std::invocable Make>
+  void add_fault(FilePlace place, Make make) {
+    if (faults.size() < kMaxFaults) add_fault(place, std::string(make()));
+  }
+};
 
 /// The text of an included file, or why it cannot be had.
 using Includer = std::function<Result<std::string>(const std::string& name)>;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim-backend/topology/net_lines.h"
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
@@ -132,6 +133,31 @@ TEST(Faults, AllOfThemUpToTwenty) {
   std::string many = "Switch 2 \"a\"\n";
   for (int i = 0; i < 100; ++i) many += "[9] \"a\"[1]\n";
   EXPECT_THAT(faults_of(many), SizeIs(20));
+}
+
+// What would have been right is looked for among all nodes.
+TEST(Faults, NobodyMakesAMessageThatIsNotKept) {
+  NetRecords records;
+  records.files = {"f"};
+  unsigned made = 0;
+  for (int i = 0; i < 1000; ++i) {
+    records.add_fault({0, 1}, [&] {
+      ++made;
+      return std::string("no node is called that");
+    });
+  }
+  EXPECT_THAT(records.faults, SizeIs(kMaxFaults));
+  EXPECT_EQ(made, kMaxFaults);
+}
+
+TEST(Faults, AFileThatIsCutInHalfEndsAtTwenty) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) {
+    text += "Switch 2 \"s" + std::to_string(i) + "\"\n[1] \"h" + std::to_string(i) + "\"[1]\n";
+  }
+  const auto faults = faults_of(text);
+  EXPECT_THAT(faults, SizeIs(kMaxFaults));
+  EXPECT_THAT(faults, ::testing::Each(HasSubstr("did you mean \"s")));
 }
 
 TEST(Faults, AsymmetricCablesAreReportedFromTheEndThatIsNotAnswered) {
