@@ -312,6 +312,7 @@ void LineReader::read_cable(std::string_view line) {
     cable.peer_port = static_cast<unsigned>(*peer_port);
   }
   skip_external_port(in);
+  in.skip_space();  // ibnetdiscover prints one between two adapters
   cable.peer_guid = take_guid(in);
   if (!read_options(in, cable)) return;
   const PortComment said = parse_port_comment(in.rest());

@@ -223,6 +223,31 @@ TEST(Ibnetdiscover, NodesCablesNamesLidsAndRates) {
   EXPECT_EQ(spec.sm_port.value(), 2);
 }
 
+// As rdma-core prints them (out_ca_port), with a blank before the other end's GUID.
+TEST(Ibnetdiscover, TwoAdaptersThatAreCabledToEachOther) {
+  const FabricSpec spec = read(
+      "vendid=0x2c9\ndevid=0x101b\nsysimgguid=0xc42a10300000010\ncaguid=0xc42a10300000010\n"
+      "Ca\t1 \"H-0c42a10300000010\"\t\t# \"a\"\n"
+      "[1](c42a10300000011) \t\"H-0c42a10300000020\"[1] (c42a10300000021) \t\t"
+      "# lid 1 lmc 0 \"b\" lid 2 4xEDR\n\n"
+      "vendid=0x2c9\ndevid=0x101b\nsysimgguid=0xc42a10300000020\ncaguid=0xc42a10300000020\n"
+      "Ca\t1 \"H-0c42a10300000020\"\t\t# \"b\"\n"
+      "[1](c42a10300000021) \t\"H-0c42a10300000010\"[1] (c42a10300000011) \t\t"
+      "# lid 2 lmc 0 \"a\" lid 1 4xEDR\n");
+  ASSERT_EQ(spec.nodes.size(), 2u);
+  EXPECT_EQ(port(spec, "a", 1).peer_node, 1u);
+  EXPECT_EQ(port(spec, "a", 1).guid, Guid{0x0c42a10300000011});
+  EXPECT_EQ(port(spec, "a", 1).lid, Lid{1});
+  EXPECT_EQ(port(spec, "b", 1).guid, Guid{0x0c42a10300000021});
+  EXPECT_EQ(port(spec, "b", 1).lid, Lid{2});
+  EXPECT_EQ(port(spec, "b", 1).speed, LinkSpeed::Edr);
+
+  const FabricSpec one_end = read(
+      "Ca\t1 \"A\"\n[1](c42a10300000011) \t\"B\"[1][ext 3] (c42a10300000021) \t\t# lid 1 lmc 0\n\n"
+      "Ca\t1 \"B\"\n");
+  EXPECT_EQ(port(one_end, "B", 1).guid, Guid{0x0c42a10300000021});
+}
+
 TEST(Ibnetdiscover, WhatWasReadIsPrintedAndReadAgain) {
   const FabricSpec spec = read(kDiscovered);
   EXPECT_EQ(read(print_fabric(spec)), spec);
