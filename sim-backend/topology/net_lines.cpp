@@ -48,6 +48,13 @@ Guid take_guid(Cursor& in) {
   return guid;
 }
 
+/// ibnetdiscover prints the GUID of a switch's port 0 behind its node's. Skipped whole or not at
+/// all.
+void skip_second_guid(Cursor& in) {
+  Cursor ahead = in;
+  if (ahead.eat('(') && ahead.hex() && ahead.eat(')')) in = ahead;
+}
+
 class LineReader {
  public:
   explicit LineReader(const Includer& include) : include_(include) {}
@@ -65,7 +72,8 @@ class LineReader {
   bool read_header(std::string_view line);
   bool read_assignment(std::string_view line);
   void read_guid_base(NodeType type, Cursor& in);
-  void read_mask(const MaskRule& rule, Cursor& in, unsigned& mask);
+  bool read_mask(const MaskRule& rule, Cursor& in, unsigned& mask);
+  void check_end(Cursor& in);
   void read_include(Cursor& in);
   void read_comment(std::string_view text);
   void start_node(NodeType type, unsigned ports, std::string_view id, std::string_view comment);
@@ -212,19 +220,23 @@ bool LineReader::read_assignment(std::string_view line) {
     const std::uint64_t most = name == "vendid" ? 0xffffff : name == "devid" ? 0xffff : UINT64_MAX;
     if (!is_assigned || !value || *value > most) {
       add_fault(fmt::format("{0} needs a number up to 0x{1:x}: {0}=0x2c9", name, most));
-    } else if (name == "vendid") {
+      return true;
+    }
+    if (name == "vendid") {
       vendor_ = static_cast<std::uint32_t>(*value);
     } else if (name == "devid") {
       device_ = static_cast<std::uint16_t>(*value);
     } else {
       system_guid_ = Guid{*value};
+      skip_second_guid(in);
     }
+    check_end(in);
   } else if (name == "width") {
-    read_mask(kWidthMask, in, masks_.width);
+    if (read_mask(kWidthMask, in, masks_.width)) check_end(in);
   } else if (name == "speed") {
-    read_mask(kSpeedMask, in, masks_.speed);
+    if (read_mask(kSpeedMask, in, masks_.speed)) check_end(in);
   } else if (name == "extspeed") {
-    read_mask(kExtendedMask, in, masks_.extended);
+    if (read_mask(kExtendedMask, in, masks_.extended)) check_end(in);
   } else if (name == "module") {
     add_fault("modules are not supported: give every node an id of its own");
   } else if (name == "do") {
@@ -243,15 +255,29 @@ void LineReader::read_guid_base(NodeType type, Cursor& in) {
   GuidSource& source = guids(type);
   if (!relative) source.base = *value;
   source.next = relative ? source.base + *value : *value;
+  skip_second_guid(in);
+  check_end(in);
 }
 
-void LineReader::read_mask(const MaskRule& rule, Cursor& in, unsigned& mask) {
+/// Behind the value of an assignment.
+void LineReader::check_end(Cursor& in) {
+  in.skip_space();
+  if (in.at_end() || in.eat('#')) return;
+  add_fault(
+      fmt::format("\"{}\" after the number: only a comment may follow, and a hexadecimal "
+                  "number begins with 0x",
+                  shown(in.rest())));
+}
+
+bool LineReader::read_mask(const MaskRule& rule, Cursor& in, unsigned& mask) {
   const bool is_assigned = in.eat('=');
   const std::uint64_t value = in.number().value_or(rule.most + 1u);
   if (!is_assigned || value < rule.least || value > rule.most) {
-    return add_fault(std::string(rule.advice));
+    add_fault(std::string(rule.advice));
+    return false;
   }
   mask = static_cast<unsigned>(value);
+  return true;
 }
 
 void LineReader::read_include(Cursor& in) {

@@ -102,22 +102,39 @@ INSTANTIATE_TEST_SUITE_P(
               6,
               "one cable has one rate"}));
 
-INSTANTIATE_TEST_SUITE_P(Lines,
-                         Faulty,
-                         ::testing::Values(Wrong{"Swich 4 \"t\"\n", 5, "a line begins with Switch"},
-                                           Wrong{"hello\n", 5, "\"hello\" is not understood"},
-                                           Wrong{"vendid=0x1000000\n", 5, "up to 0xffffff"},
-                                           Wrong{"devid=many\n", 5, "up to 0xffff"},
-                                           Wrong{"switchguid=none\n", 5, "switchguid=0x200000"},
-                                           Wrong{"caguid\n", 5, "needs = or +"},
-                                           Wrong{"width=0\n", 5, "a sum of 1 (1x)"},
-                                           Wrong{"module=\"m\"\n", 5, "not supported"},
-                                           Wrong{
-                                               "@[1] \"alias\"\n", 5, "aliases are not supported"},
-                                           Wrong{"do unlink \"s\"[1]\n", 5, "console commands"},
-                                           Wrong{"include \"x\"\n", 5, "does not come from a file"},
-                                           Wrong{"include x\n", 5, "in quotes"},
-                                           Wrong{"\x01\x02\n", 5, "binary data"}));
+INSTANTIATE_TEST_SUITE_P(
+    Lines,
+    Faulty,
+    ::testing::Values(Wrong{"Swich 4 \"t\"\n", 5, "a line begins with Switch"},
+                      Wrong{"hello\n", 5, "\"hello\" is not understood"},
+                      Wrong{"vendid=0x1000000\n", 5, "up to 0xffffff"},
+                      Wrong{"devid=many\n", 5, "up to 0xffff"},
+                      Wrong{"switchguid=none\n", 5, "switchguid=0x200000"},
+                      Wrong{"caguid\n", 5, "needs = or +"},
+                      Wrong{"switchguid=2c90300f0a080\n",
+                            5,
+                            "\"c90300f0a080\" after the number: only a comment "
+                            "may follow, and a hexadecimal number begins with "
+                            "0x"},
+                      Wrong{"switchguid=0x20(20\n", 5, "\"(20\" after"},
+                      Wrong{"switchguid=0x20(0x2x)\n", 5, "\"(0x2x)\" after"},
+                      Wrong{"switchguid=0x20(20)1\n", 5, "\"1\" after"},
+                      Wrong{"caguid+0x10 0x20\n", 5, "\"0x20\" after"},
+                      Wrong{"rtguid=12,\n", 5, "\",\" after"},
+                      Wrong{"sysimgguid=9c05\n", 5, "\"c05\" after"},
+                      Wrong{"vendid=2c9\n", 5, "\"c9\" after"},
+                      Wrong{"devid=0x1g\n", 5, "\"g\" after"},
+                      Wrong{"devid=0x1(1)\n", 5, "\"(1)\" after"},
+                      Wrong{"width=2x\n", 5, "\"x\" after"},
+                      Wrong{"speed=4 7\n", 5, "\"7\" after"},
+                      Wrong{"extspeed=1.5\n", 5, "\".5\" after"},
+                      Wrong{"width=0\n", 5, "a sum of 1 (1x)"},
+                      Wrong{"module=\"m\"\n", 5, "not supported"},
+                      Wrong{"@[1] \"alias\"\n", 5, "aliases are not supported"},
+                      Wrong{"do unlink \"s\"[1]\n", 5, "console commands"},
+                      Wrong{"include \"x\"\n", 5, "does not come from a file"},
+                      Wrong{"include x\n", 5, "in quotes"},
+                      Wrong{"\x01\x02\n", 5, "binary data"}));
 
 TEST(Faults, WhatIsNoFabricIsRefusedInOneLine) {
   EXPECT_THAT(faults_of(""), ElementsAre(HasSubstr("f: no nodes")));

@@ -129,6 +129,19 @@ Rt 1 "r0"
   EXPECT_EQ(spec.nodes[5].type, NodeType::Router);
 }
 
+TEST(Ibsim, BehindANumberThereMayBeAComment) {
+  const FabricSpec spec = read(
+      "vendid=0x66a # of the next node\nsysimgguid=0x77\t\ndevid=7#\n"
+      "switchguid=0x1000(1000) # and its port\nwidth=8 #\nspeed=4\t\n"
+      "Switch 1 \"s\"\n[1] \"h\"[1]\n\nHca 1 \"h\"\n");
+  EXPECT_EQ(spec.nodes[0].guid, Guid{0x1000});
+  EXPECT_EQ(spec.nodes[0].system_guid, Guid{0x77});
+  EXPECT_EQ(spec.nodes[0].vendor_id, 0x66au);
+  EXPECT_EQ(spec.nodes[0].device_id, 7);
+  EXPECT_EQ(port(spec, "h", 1).width, LinkWidth::X12);
+  EXPECT_EQ(port(spec, "h", 1).speed, LinkSpeed::Qdr);
+}
+
 TEST(Ibsim, ACableListedAtOneEndIsACable) {
   const FabricSpec spec = read("Switch 4 \"s\"\n[3] \"h\"\n\nCa 1 \"h\"\n");
   EXPECT_EQ(port(spec, "h", 1).peer_node, 0u);
