@@ -121,15 +121,16 @@ bool has_hosts_everywhere(const FabricSpec& spec) {
 
 }  // namespace
 
-unsigned sold_length(double metres) {
+std::uint64_t sold_length(double metres) {
   constexpr std::array kSteps{1.0, 2.0, 3.0, 5.0, 7.0};
   if (metres <= 10) {
     const auto* step = std::ranges::find_if(kSteps, [&](double s) { return metres <= s; });
-    return step != kSteps.end() ? static_cast<unsigned>(*step) : 10;
+    return step != kSteps.end() ? static_cast<std::uint64_t>(*step) : 10;
   }
-  for (unsigned ten = 10;; ten *= 10) {
+  for (std::uint64_t ten = 10;; ten *= 10) {
     for (const double step : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0}) {
-      if (metres <= step * ten) return static_cast<unsigned>(step * ten);
+      const double length = step * static_cast<double>(ten);
+      if (metres <= length) return static_cast<std::uint64_t>(length);
     }
   }
 }

@@ -27,14 +27,14 @@ struct Floor {
 };
 
 /// The shortest cable that is sold and at least so long, in metres: 1, 2, 3, 5, 7, 10, 15, 20, 30,
-/// 50, 70, 100, 150, and so on.
-[[nodiscard]] unsigned sold_length(double metres);
+/// 50, 70, 100, 150, and so on. Requires: at most 1e18.
+[[nodiscard]] std::uint64_t sold_length(double metres);
 
 /// Cables that serve the same end: hosts', of a dimension, within groups, between levels.
 struct LinkClass {
   std::string name;
   std::uint64_t count = 0;
-  std::map<unsigned, std::uint64_t> by_metres;  // as sold
+  std::map<std::uint64_t, std::uint64_t> by_metres;  // as sold
 
   [[nodiscard]] std::uint64_t metres() const;
 };

@@ -12,13 +12,15 @@
 namespace smd::sim {
 namespace {
 
+constexpr double kMost = 1e12;
+constexpr double kLongest = 10'000;  // metres on the floor
+
 struct PriceKey {
   std::string_view section, key;
   std::function<double&(Prices&)> at;
   double least = 0;
+  double most = kMost;
 };
-
-constexpr double kMost = 1e12;
 
 const std::vector<PriceKey>& price_keys() {
   static const std::vector<PriceKey> all{
@@ -30,10 +32,10 @@ const std::vector<PriceKey>& price_keys() {
       {"cable", "copper_most_m", &Prices::copper_most_m},
       {"cable", "optical", &Prices::optical},
       {"cable", "optical_per_m", &Prices::optical_m},
-      {"floor", "within_m", [](Prices& p) -> double& { return p.floor.within_m; }},
-      {"floor", "overhead_m", [](Prices& p) -> double& { return p.floor.overhead_m; }},
-      {"floor", "rack_m", [](Prices& p) -> double& { return p.floor.rack_m; }, 0.01},
-      {"floor", "row_m", [](Prices& p) -> double& { return p.floor.row_m; }, 0.01},
+      {"floor", "within_m", [](Prices& p) -> double& { return p.floor.within_m; }, 0, kLongest},
+      {"floor", "overhead_m", [](Prices& p) -> double& { return p.floor.overhead_m; }, 0, kLongest},
+      {"floor", "rack_m", [](Prices& p) -> double& { return p.floor.rack_m; }, 0.01, kLongest},
+      {"floor", "row_m", [](Prices& p) -> double& { return p.floor.row_m; }, 0.01, kLongest},
   };
   return all;
 }
@@ -95,10 +97,10 @@ class PriceReader {
       if (row.section != section) continue;
       known.push_back(row.key);
       if (row.key != pair.key) continue;
-      if (!(number >= row.least && number <= kMost)) {
+      if (!(number >= row.least && number <= row.most)) {
         return complain(
             pair.line,
-            fmt::format("{}.{} must be {:g} to {:g}", section, pair.key, row.least, kMost));
+            fmt::format("{}.{} must be {:g} to {:g}", section, pair.key, row.least, row.most));
       }
       std::invoke(row.at, out_) = number;
       return;
@@ -132,10 +134,11 @@ NetworkCosts add_up(const NetworkParts& parts, const Prices& prices) {
   out.adapters = static_cast<double>(parts.host_ports) * prices.adapter_port;
   for (const LinkClass& each : parts.classes) {
     for (const auto& [metres, count] : each.by_metres) {
-      const bool copper = metres <= prices.copper_most_m;
+      const auto length = static_cast<double>(metres);
+      const bool copper = length <= prices.copper_most_m;
       (copper ? out.copper : out.optical) += count;
-      const double one = copper ? prices.copper + metres * prices.copper_m
-                                : prices.optical + metres * prices.optical_m;
+      const double one = copper ? prices.copper + length * prices.copper_m
+                                : prices.optical + length * prices.optical_m;
       out.cables += static_cast<double>(count) * one;
     }
   }

@@ -185,7 +185,7 @@ TEST(NetworkParts, GivesCablesTheLengthsOfTheirRacks) {
   EXPECT_THAT(parts.classes[0].by_metres, ElementsAre(Pair(2, 1)));
   // 0-1 and 2-3 along a row: 6 m; 3-0 and 1-2: 0 is above 2 and 1 above 3, so both are across:
   // 2 + 4 + 4 m.
-  std::map<unsigned, std::uint64_t> all;
+  std::map<std::uint64_t, std::uint64_t> all;
   for (std::size_t c = 1; c < parts.classes.size(); ++c) {
     for (const auto& [metres, count] : parts.classes[c].by_metres) all[metres] += count;
   }
@@ -200,6 +200,8 @@ TEST(SoldLength, IsTheNextOneThatIsMade) {
   EXPECT_EQ(sold_length(10.5), 15u);
   EXPECT_EQ(sold_length(101), 150u);
   EXPECT_EQ(sold_length(1600), 2000u);
+  EXPECT_EQ(sold_length(4e9), 5'000'000'000u);
+  EXPECT_EQ(sold_length(1e12), 1'000'000'000'000u);
 }
 
 // 542 hosts as `smd dry-run` has them; each was 582 here, with a cable for what is inside a switch.

@@ -68,7 +68,14 @@ TEST(Prices, EveryFaultHasItsLine) {
   EXPECT_EQ(faults_of(kPrices, "switches_per_rack = 2", "switches_per_rack = 0"),
             "prices.toml:13: floor.switches_per_rack must be 1 to 1000\n");
   EXPECT_EQ(faults_of(kPrices, "rack_m = 1\n", "rack_m = 0\n"),
-            "prices.toml:16: floor.rack_m must be 0.01 to 1e+12\n");
+            "prices.toml:16: floor.rack_m must be 0.01 to 10000\n");
+  EXPECT_EQ(faults_of(kPrices, "within_m = 2\n", "within_m = 1e12\n"),
+            "prices.toml:14: floor.within_m must be 0 to 10000\n");
+  EXPECT_EQ(faults_of(kPrices, "overhead_m = 3\n", "overhead_m = 10001\n"),
+            "prices.toml:15: floor.overhead_m must be 0 to 10000\n");
+  EXPECT_EQ(faults_of(kPrices, "row_m = 1000\n", "row_m = 20000\n"),
+            "prices.toml:17: floor.row_m must be 0.01 to 10000\n");
+  EXPECT_EQ(faults_of(kPrices, "within_m = 2\n", "within_m = 10000\n"), "none");
   EXPECT_EQ(faults_of(kPrices, "within_m = 2\n", ""), "none") << "the floor has defaults";
 }
 
