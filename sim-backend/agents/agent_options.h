@@ -43,6 +43,7 @@ struct AgentOptions {
   bool port_state_table = true;      // switches have SwitchPortStateTable
   bool routes_smps_by_lid = true;    // false: SMPs by LID are dropped, as planarized switches do
   bool adaptive_routing = false;     // Mellanox switches have the registers of it: sma_vendor.cpp
+  bool multicast_fdb_top = false;    // switches have MulticastFDBTop, and announce it
   bool one_step_activation = false;  // Initialize may go to Active at once, as in the thesis
   bool traps = true;
   unsigned trap_repeats = 10;  // a trap nobody represses is given up after so many repetitions

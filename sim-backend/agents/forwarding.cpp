@@ -17,6 +17,13 @@ PortNum find_route(const NodeState& node, Lid dlid) {
   return node.lft[dlid.value()];
 }
 
+std::uint16_t find_copies(const NodeState& node, Lid mlid, std::size_t position) {
+  if (node.has_multicast_top() && mlid.value() > node.switch_info.multicast_fdb_top) return 0;
+  const std::vector<std::uint16_t>& column = node.mft[position];
+  const std::size_t at = std::size_t{mlid.value()} - kFirstMulticast;
+  return at < column.size() ? column[at] : std::uint16_t{0};
+}
+
 RelayEgress relay_unicast(const NodeState& node, Lid dlid, PortNum in) {
   const PortNum out = find_route(node, dlid);
   if (out.value() > node.num_ports()) return {kNoRoute, RelayFault::Unroutable};

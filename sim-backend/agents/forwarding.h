@@ -20,4 +20,8 @@ struct RelayEgress {
 /// kNoRoute when there is none.
 [[nodiscard]] PortNum find_route(const NodeState& node, Lid dlid);
 
+/// Of the ports 16 * `position` and up those that the MFT of a switch has for a multicast LID, by
+/// bit; none above MulticastFDBTop.
+[[nodiscard]] std::uint16_t find_copies(const NodeState& node, Lid mlid, std::size_t position);
+
 }  // namespace smd::sim

@@ -42,6 +42,9 @@ std::uint32_t capability_mask(const NodeState& node) {
   if (node.options.traps) {
     mask |= port_cap::kIsTrapSupported | port_cap::kIsCapabilityMaskNoticeSupported;
   }
+  if (node.is_switch() && node.options.multicast_fdb_top) {
+    mask |= port_cap::kIsMulticastFdbTopSupported;
+  }
   if (!node.is_switch()) {
     mask |=
         port_cap::kIsAutomaticMigrationSupported | port_cap::kIsCommunicationManagementSupported;
@@ -191,6 +194,8 @@ NodeState power_on(const NodeSpec& spec, const AgentOptions& options, std::uint8
     node.switch_info.linear_fdb_cap = options.rft_cap > 0 ? std::uint16_t{0} : options.lft_cap;
     node.switch_info.random_fdb_cap = options.rft_cap;
     node.switch_info.multicast_fdb_cap = options.mft_cap;
+    // No entry counts until a manager raises it.
+    if (node.has_multicast_top()) node.switch_info.multicast_fdb_top = kFirstMulticast - 1;
     node.switch_info.default_port = kNoRoute;
     node.switch_info.lids_per_port = 1;
     node.switch_info.partition_enforcement_cap = options.switch_partition_cap;

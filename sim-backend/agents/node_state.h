@@ -20,6 +20,8 @@
 
 namespace smd::sim {
 
+inline constexpr std::uint16_t kFirstMulticast = 0xC000;
+
 struct VlArbTables {
   std::array<VlArbEntry, 2 * kVlArbBlockSize> low{};
   std::array<VlArbEntry, 2 * kVlArbBlockSize> high{};
@@ -56,6 +58,11 @@ struct NodeState {
   std::vector<std::uint64_t> sl_to_vl;  // rows of 16 nibbles; empty: the power-on rows
 
   [[nodiscard]] bool is_switch() const { return type == NodeType::Switch; }
+
+  /// Entries of its multicast table above MulticastFDBTop count for nothing.
+  [[nodiscard]] bool has_multicast_top() const {
+    return is_switch() && options.multicast_fdb_top && switch_info.multicast_fdb_cap > 0;
+  }
 
   [[nodiscard]] unsigned num_ports() const { return static_cast<unsigned>(ports.size()) - 1; }
 

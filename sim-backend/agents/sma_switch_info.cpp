@@ -4,6 +4,18 @@
 
 namespace smd::sim {
 
+namespace {
+
+/// One below the first multicast LID says that there are none.
+bool multicast_top_fits(const NodeState& node, const SwitchInfo& wanted) {
+  if (!node.has_multicast_top()) return true;
+  const std::uint32_t lowest = kFirstMulticast - 1u;
+  return wanted.multicast_fdb_top >= lowest &&
+         wanted.multicast_fdb_top <= lowest + node.switch_info.multicast_fdb_cap;
+}
+
+}  // namespace
+
 MadStatus answer_switch_info(const SmaRequest& request, Smp& smp) {
   if (!request.node.is_switch()) return MadStatus::BadMethodAttribute;
   SwitchInfo& regs = request.node.switch_info;
@@ -12,7 +24,7 @@ MadStatus answer_switch_info(const SmaRequest& request, Smp& smp) {
     const auto wanted = decode_switch_info(smp.data);
     const bool top_fits = wanted.has_value() && (wanted->linear_fdb_top == 0 ||
                                                  wanted->linear_fdb_top < regs.linear_fdb_cap);
-    if (top_fits) {
+    if (top_fits && multicast_top_fits(request.node, *wanted)) {
       regs.linear_fdb_top = wanted->linear_fdb_top;
       regs.default_port = wanted->default_port;
       regs.default_mcast_primary_port = wanted->default_mcast_primary_port;

@@ -44,6 +44,7 @@ std::vector<std::uint64_t> RegisterDiff::read(const NodeState& node) const {
     case AttributeId::SwitchInfo:
       out.push_back(node.switch_info.linear_fdb_top);
       out.push_back(node.switch_info.default_port.value());
+      if (node.has_multicast_top()) out.push_back(node.switch_info.multicast_fdb_top);
       break;
     case AttributeId::LinearForwardingTable: {
       const std::size_t first = std::size_t{modifier_} * kLftBlockSize;

@@ -45,13 +45,13 @@ void NodeTables::compile_routes(const NodeState& node) {
 
 void NodeTables::compile_groups(const NodeState& node) {
   for (std::size_t position = 0; position < node.mft.size(); ++position) {
-    const std::vector<std::uint16_t>& column = node.mft[position];
-    for (std::size_t i = 0; i < column.size(); ++i) {
-      if (column[i] == 0) continue;
+    for (std::size_t i = 0; i < node.mft[position].size(); ++i) {
       const auto mlid = static_cast<std::uint16_t>(kFirstMulticast + i);
+      const std::uint64_t ports = find_copies(node, Lid{mlid}, position);
+      if (ports == 0) continue;
       auto at = std::ranges::lower_bound(groups_, mlid, {}, &Group::mlid);
       if (at == groups_.end() || at->mlid != mlid) at = groups_.insert(at, {.mlid = mlid});
-      at->ports[position / 4] |= std::uint64_t{column[i]} << (16 * (position % 4));
+      at->ports[position / 4] |= ports << (16 * (position % 4));
     }
   }
 }

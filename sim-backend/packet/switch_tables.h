@@ -11,7 +11,6 @@
 
 namespace smd::sim {
 
-inline constexpr std::uint16_t kFirstMulticast = 0xC000;
 inline constexpr unsigned kDiscardVl = 15;  // what an SL is mapped to where its packets are dropped
 
 /// Ports by bit.

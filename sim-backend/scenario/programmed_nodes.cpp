@@ -116,6 +116,10 @@ Result<ProgrammedFabric> program_nodes(const FabricSpec& spec, const ProgramOpti
       const auto row = out.routing.lft.row(sw);
       node.lft.assign(row.begin(), row.end());
       node.switch_info.linear_fdb_top = out.routing.lft.top().value();
+      if (node.has_multicast_top()) {
+        node.switch_info.multicast_fdb_top =
+            static_cast<std::uint16_t>(kFirstMulticast - 1 + node.switch_info.multicast_fdb_cap);
+      }
       set_sl_to_vl(node, sw, out.routing, vls);
     } else {
       set_adapter_sl_to_vl(node, vls);

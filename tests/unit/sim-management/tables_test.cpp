@@ -62,6 +62,35 @@ TEST_F(Tables, EntriesBeyondTheTopDoNotRoute) {
   EXPECT_EQ(rig_.fabric.switch_info(1).linear_fdb_top, 39);
 }
 
+TEST(MulticastTop, IsWithinTheTableAndAChangeOfRoutes) {
+  Rig rig(line(), Timing::none(), 1, {.mft_cap = 96, .multicast_fdb_top = true});
+  EXPECT_NE(
+      rig.fabric.port_info(1, PortNum{0}).capability_mask & port_cap::kIsMulticastFdbTopSupported,
+      0u);
+  EXPECT_EQ(rig.fabric.port_info(1, PortNum{1}).capability_mask, 0u);
+  EXPECT_EQ(
+      rig.fabric.port_info(0, PortNum{1}).capability_mask & port_cap::kIsMulticastFdbTopSupported,
+      0u);
+  EXPECT_EQ(rig.fabric.switch_info(1).multicast_fdb_top, 0xBFFF);
+  unsigned told = 0;
+  rig.fabric.on_change(
+      [&](std::uint32_t, FabricChange what) { told += what == FabricChange::Routes; });
+  const auto set = [&](std::uint16_t top) {
+    Smp smp = along({1}, request(Method::Set, AttributeId::SwitchInfo));
+    encode_switch_info({.multicast_fdb_top = top}, smp.data);
+    return rig.ask(smp)->status;
+  };
+  EXPECT_EQ(set(0xC05F), 0u);
+  EXPECT_EQ(rig.fabric.switch_info(1).multicast_fdb_top, 0xC05F);
+  EXPECT_EQ(told, 1u);
+  for (const unsigned wrong : {0u, 0xBFFEu, 0xC060u, 0xFFFFu})
+    EXPECT_EQ(set(static_cast<std::uint16_t>(wrong)), kBadField) << wrong;
+  EXPECT_EQ(rig.fabric.switch_info(1).multicast_fdb_top, 0xC05F);
+  EXPECT_EQ(told, 1u);
+  EXPECT_EQ(set(0xBFFF), 0u);
+  EXPECT_EQ(told, 2u);
+}
+
 TEST_F(Tables, MulticastForwardingBlocks) {
   MftBlock block{};
   block[3] = 0x16;

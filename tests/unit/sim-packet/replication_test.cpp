@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -39,6 +40,23 @@ std::map<HostNum, Picos> tails(const Script& script) {
 
 constexpr Script::Line packet_of(Picos at, HostNum source, std::uint16_t payload) {
   return {.at = at, .source = source, .what = {.dlid = kGroup, .payload = payload}};
+}
+
+TEST(MulticastTop, EntriesAboveItCopyNothing) {
+  const FabricSpec spec = draw("H1-S1 H2-S1");
+  for (const bool has_top : {false, true}) {
+    NodeState node = power_on(*std::ranges::find(spec.nodes, NodeType::Switch, &NodeSpec::type),
+                              {.multicast_fdb_top = has_top},
+                              0);
+    node.mft[0] = {0b010, 0b100};
+    const auto copies = [&](std::uint16_t mlid) { return NodeTables(node).find_group(mlid)[0]; };
+    EXPECT_EQ(copies(0xC000), has_top ? 0u : 0b010u) << "at power-on no entry counts";
+    node.switch_info.multicast_fdb_top = 0xC000;
+    EXPECT_EQ(copies(0xC000), 0b010u);
+    EXPECT_EQ(copies(0xC001), has_top ? 0u : 0b100u);
+    node.switch_info.multicast_fdb_top = 0xC001;
+    EXPECT_EQ(copies(0xC001), 0b100u);
+  }
 }
 
 // Preset thesis, 1x SDR, 282 bytes on the wire: 1,128 ns on a link and through a crossbar as fast.
