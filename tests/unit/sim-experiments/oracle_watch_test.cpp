@@ -35,7 +35,7 @@ TEST(OracleWatch, SeesWhatAFailureCosts) {
   EXPECT_EQ(watch.timeline().lowest_connectivity(), 1);
 }
 
-TEST(OracleWatch, AnEngineThatMakesACircleIsCaught) {
+TEST(OracleWatch, RoutesThatMakeACircleAreNeverWritten) {
   // Shortest routes round a ring of switches wait for each other.
   SimulatedSubnetOptions options;
   options.settings.engine = "minhop";
