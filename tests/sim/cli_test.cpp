@@ -207,17 +207,19 @@ std::vector<std::map<std::string, std::string>> read_csv(const std::string& path
   return rows;
 }
 
+/// What a dry run says of each of its changes.
+json changes_of(const std::string& words) {
+  std::istringstream in("dry-run --json " + words);
+  const std::istream_iterator<std::string> first(in), end;
+  const Finished done = smd({first, end});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  return json::parse(done.out)["changes"];
+}
+
 TEST(DryRun, ServiceIsBelowWhatCablesAllowUntilAFailureIsTakenIn) {
-  const Finished done = smd({"dry-run",
-                             "--fabric",
-                             "fat-tree:k=4,levels=3",
-                             "--fail",
-                             "sw-0-0:3",
-                             "--fail",
-                             "host-00012",
-                             "--json"});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
-  const json changes = json::parse(done.out)["changes"];
+  const json changes =
+      changes_of("--fabric fat-tree:k=4,levels=3 --fail sw-0-0:3 --fail host-00012");
+  ASSERT_EQ(changes.size(), 2u);
   const json& cable = changes[0]["service"];
   EXPECT_LT(cable["lowest_connectivity"], 1.0);
   EXPECT_GT(cable["lowest_connectivity"], 0.5);
@@ -232,28 +234,34 @@ TEST(DryRun, ServiceIsBelowWhatCablesAllowUntilAFailureIsTakenIn) {
 }
 
 TEST(DryRun, AProvedChangeIsNeverInDangerAndABasicOneIsDownForAWhile) {
-  const auto service = [](const char* mode) {
-    const Finished done = smd({"dry-run",
-                               "--fabric",
-                               "torus:dims=4.4",
-                               "--mode",
-                               mode,
-                               "--fail",
-                               "sw-1-1:1",
-                               "--fail",
-                               "sw-2-2:2",
-                               "--json"});
-    EXPECT_EQ(done.exit_code, 0) << done.err;
-    return json::parse(done.out)["changes"];
-  };
-  for (const json& change : service("certified")) {
+  const std::string failures = "--fabric torus:dims=4.4 --fail sw-1-1:1 --fail sw-2-2:2 --mode ";
+  const json certified = changes_of(failures + "certified");
+  ASSERT_EQ(certified.size(), 2u);
+  for (const json& change : certified) {
     EXPECT_EQ(change["service"]["highest_deadlock"], 0.0);
     EXPECT_EQ(change["service"]["forwarding_loop"], false);
   }
   // While every port is down nothing is connected.
-  for (const json& change : service("basic")) {
+  const json basic = changes_of(failures + "basic");
+  ASSERT_EQ(basic.size(), 2u);
+  for (const json& change : basic) {
     EXPECT_EQ(change["service"]["lowest_connectivity"], 0.0);
   }
+}
+
+// Up*/down* from another root: what is written switch by switch mixes both directions.
+TEST(DryRun, AChangeThatIsNotProvedMayLoopAndWaitInACircle) {
+  const std::string failure =
+      "--fabric irregular:switches=14,links=3,seed=12 --engine updn --fail sw-3 --mode ";
+  const json none = changes_of(failure + "none");
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_GT(none[0]["service"]["highest_deadlock"], 0.0);
+  EXPECT_LT(none[0]["service"]["highest_deadlock"], 1.0);
+  EXPECT_EQ(none[0]["service"]["forwarding_loop"], true);
+  const json certified = changes_of(failure + "certified");
+  ASSERT_EQ(certified.size(), 1u);
+  EXPECT_EQ(certified[0]["service"]["highest_deadlock"], 0.0);
+  EXPECT_EQ(certified[0]["service"]["forwarding_loop"], false);
 }
 
 TEST(DryRun, LargeFabricsAreWatchedOnRequest) {
