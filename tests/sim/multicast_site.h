@@ -29,8 +29,8 @@ class Site : public MulticastSubnet {
                 TreeShape trees = TreeShape::UpDown)
       : Site(fabric_text, settings_of(engine, trees)) {}
 
-  Site(const std::string& fabric_text, Settings settings)
-      : MulticastSubnet(fabric_text, std::move(settings)) {
+  Site(const std::string& fabric_text, Settings settings, const sim::AgentOptions& agents = {})
+      : MulticastSubnet(fabric_text, std::move(settings), agents) {
     manager.multicast().on_change([this](const std::vector<GroupChange>& changes) {
       news.insert(news.end(), changes.begin(), changes.end());
     });

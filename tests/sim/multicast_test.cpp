@@ -32,6 +32,27 @@ TEST(Multicast, HostsJoinAndLeave) {
   EXPECT_THAT(site.news, testing::Contains(GroupChange{mgid(0x102), kDefaultPKey, false}));
 }
 
+TEST(Multicast, SwitchesThatHaveATopCountAllOfTheirTables) {
+  Site site(kFabric,
+            Site::settings_of("updn", TreeShape::UpDown),
+            {.mft_cap = 96, .multicast_fdb_top = true});
+  site.bring_up();
+  for (std::size_t host = 0; host < 8; ++host) site.join(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(site.find_misdelivery(), "");
+  const std::uint32_t spine = site.node("sw-2-0");
+  site.fabric.set_node(spine, false);
+  site.fabric.set_node(spine, true);
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.settle());
+  EXPECT_EQ(site.find_misdelivery(), "");
+  for (std::uint32_t n = 0; n < site.fabric.spec().nodes.size(); ++n) {
+    if (site.fabric.spec().nodes[n].type != NodeType::Switch) continue;
+    EXPECT_EQ(site.fabric.switch_info(n).multicast_fdb_top, 0xC05F) << n;
+  }
+  EXPECT_EQ(site.repetition, "");
+}
+
 TEST(Multicast, TheBroadcastGroupIsThereFromTheStart) {
   Site site(kFabric);
   site.bring_up();

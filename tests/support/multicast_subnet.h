@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim-backend/agents/node_state.h"
+#include "sim-backend/agents/forwarding.h"
 #include "smd/daemon/administration.h"
 #include "smd/sa/group_manager.h"
 #include "smd/sa/server.h"
@@ -58,9 +58,7 @@ class MulticastSubnet : public SimulatedSubnet {
   [[nodiscard]] bool copies(Lid mlid, SwitchIdx sw, PortNum port) const {
     const sim::NodeState& node =
         fabric.node_state(sim_node(snapshot().node_guid[snapshot().switch_node[sw]]));
-    const auto& table = node.mft[port.value() / 16];
-    const std::size_t at = mlid.value() - kFirstMlid.value();
-    return at < table.size() && (table[at] >> port.value() % 16 & 1) != 0;
+    return (sim::find_copies(node, mlid, port.value() / 16) >> port.value() % 16 & 1) != 0;
   }
 
   sa::Server server;
