@@ -115,6 +115,36 @@ TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
   EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
 }
 
+/// As an address that comes up after smd; and a copy that cannot be kept ends no manager.
+TEST_F(DaemonTest, TriesAgainWhereItCouldNotListen) {
+  options.config.metrics.listen = folder / "later" / "metrics.sock";
+  std::ofstream(folder / "later") << "a file where the folder should be";
+  options.config.replica.listen = "127.0.0.1:0";
+  options.config.replica.certificate = options.config.replica.key = options.config.replica.ca =
+      folder / "none.pem";
+  std::string status, afterwards;
+  bool is_read = false;
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          status = ask("status").dump();
+          std::filesystem::remove(folder / "later");
+          const auto has_numbers = [&] {
+            return ask("status").dump().find("nobody can read numbers") == std::string::npos;
+          };
+          is_read = test::wait_until(has_numbers, std::chrono::seconds(60)) &&
+                    !read_page(options.config.metrics.listen).empty();
+          afterwards = ask("status").dump();
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
+  EXPECT_TRUE(is_read);
+  EXPECT_THAT(afterwards, testing::HasSubstr("managers keep no copy of each other's state: "));
+}
+
 TEST_F(DaemonTest, TakesOrdersOverHttp) {
   options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
   options.config.metrics.listen = folder / "metrics.sock";
