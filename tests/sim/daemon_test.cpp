@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,34 @@ TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
       });
   EXPECT_EQ(daemon.run(), 0);
   EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
+}
+
+/// A boot does not wait for an adapter that is dead; whoever asks systemd is told why.
+TEST_F(DaemonTest, IsReadyWhereTheAdapterCannotBeOpened) {
+  const std::string path = folder / "notify";
+  const int told = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(::bind(told, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  std::size_t tries = 0;
+  {
+    Daemon daemon(
+        runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          if (++tries > 1) std::raise(SIGTERM);
+          return fail(Errc::NoDevice, "no InfiniBand port is up");
+        });
+    EXPECT_EQ(daemon.run(), 0);
+  }
+  ::unsetenv("NOTIFY_SOCKET");
+  std::string all;
+  std::array<char, 1024> text{};
+  for (ssize_t bytes = 0; (bytes = ::recv(told, text.data(), text.size(), 0)) > 0;)
+    all += std::string(text.data(), static_cast<std::size_t>(bytes)) + "\n";
+  ::close(told);
+  EXPECT_THAT(all, testing::HasSubstr("READY=1"));
+  EXPECT_THAT(all, testing::HasSubstr("STATUS=no InfiniBand port is up"));
 }
 
 /// As an address that comes up after smd; and a copy that cannot be kept ends no manager.
