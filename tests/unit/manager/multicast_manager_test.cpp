@@ -44,7 +44,7 @@ struct Bench {
   /// Another cycle ended, with the fabric `text`.
   void adopt(std::string_view text = kWhole) {
     auto fabric = std::make_shared<Fabric>(fabric_from(text));
-    for (PortInfo& info : fabric->port_info) info.mtu_cap = 5;
+    for (PortInfo& info : fabric->port_info) info.mtu_cap = mtu_cap;
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = fdb_cap;
     IndexVector<NodeIdx, HopPath> path(fabric->node_count());
     path[node(*fabric, "S1")] = kToS1;
@@ -127,6 +127,7 @@ struct Bench {
   std::shared_ptr<const ActiveSubnet> now;
   std::vector<Smp> sent;
   std::vector<GroupChange> news;
+  std::uint8_t mtu_cap = 5;
   std::uint16_t fdb_cap = 64;
   std::optional<unsigned> silent;                                // switch
   bool silent_to_gets = false;                                   // alone, where it is silent
@@ -156,6 +157,18 @@ constexpr unsigned ports(std::initializer_list<unsigned> numbers) {
   unsigned mask = 0;
   for (const unsigned number : numbers) mask |= 1u << number;
   return mask;
+}
+
+TEST(MulticastManager, SaysWhereAGroupOfTheSiteIsLargerThanALinkCarries) {
+  Bench bench;
+  bench.settings.groups = {
+      {.mgid = Bench::mgid(1), .p_key = kDefaultPKey, .mtu = 5, .partition = "A"}};
+  bench.adopt();
+  EXPECT_EQ(bench.manager->stats().mtu_too_large, "");
+  bench.mtu_cap = 4;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  EXPECT_THAT(bench.manager->stats().mtu_too_large,
+              testing::HasSubstr("of 'A' has an MTU of 4096, and a link between switches 2048"));
 }
 
 TEST(MulticastManager, EntriesLeadToEveryMemberAndNowhereElse) {
