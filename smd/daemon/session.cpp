@@ -58,6 +58,7 @@ SubnetManager::Observer Session::observe(SubnetManager::Observer observer) {
 
 /// Who hears of what.
 void Session::connect() {
+  manager_.came_up().subscribe([this](const auto& ports) { on_came_up(ports); });
   manager_.cycle_ended().subscribe([this](const CycleReport& cycle) { on_cycle(cycle); });
   manager_.active().subscribe([this](const auto& change) { on_active(change); });
   manager_.noticed().subscribe([this](const Notice& notice) {
@@ -75,24 +76,29 @@ void Session::on_cycle(const CycleReport& cycle) {
   const std::uint64_t changes = manager_.change_count();
   counters_.note(cycle, std::exchange(changes_seen_, changes) != changes);
   choose_paths();  // settings may be new; the subnet in force is told with on_active()
-  if (cycle.error) return;
-  const Fabric& fabric = manager_.in_force()->fabric();
-  aliases_.forget(fabric, cycle.came_up);
-  clients_.note_came_up(fabric, cycle.came_up);
-  for (const PortIdx port : cycle.came_up) held_.forget(fabric.node_guid[fabric.node_of[port]]);
+  if (cycle.error || !std::exchange(congestion_waits_, false)) return;
+  const bool measured = manager_.settings().statistics;
+  congestion_.adopt(manager_.active().current(),
+                    manager_.settings(),
+                    measured ? cycle.routes.max_hops + 1 : 0,
+                    cycle.came_up);
+}
+
+void Session::on_came_up(const SubnetManager::PortsUp& up) {
+  aliases_.forget(up.fabric, up.ports);
+  clients_.note_came_up(up.fabric, up.ports);
+  for (const PortIdx port : up.ports) held_.forget(up.fabric.node_guid[up.fabric.node_of[port]]);
 }
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
   choose_paths();
   if (!change.now) {
+    congestion_waits_ = false;
     congestion_.stop();
-  } else if (change.before && change.now->has_routes_of(*change.before)) {
+  } else if (!change.before || !change.now->has_routes_of(*change.before)) {
+    congestion_waits_ = true;  // for the end of the cycle, which says how long paths are
+  } else if (!congestion_waits_) {
     congestion_.refresh(change.now);
-  } else {
-    const CycleReport& cycle = *manager_.last_cycle();
-    const bool measured = manager_.settings().statistics;
-    congestion_.adopt(
-        change.now, manager_.settings(), measured ? cycle.routes.max_hops + 1 : 0, cycle.came_up);
   }
   adopt_view();
 }

@@ -67,6 +67,7 @@ class Session final : private RecordTables {
   [[nodiscard]] SubnetManager::Observer observe(SubnetManager::Observer observer);
   void connect();
   void on_cycle(const CycleReport& cycle);
+  void on_came_up(const SubnetManager::PortsUp& up);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
   void choose_paths();
@@ -86,6 +87,7 @@ class Session final : private RecordTables {
   sa::PathOrder path_order_;
   Administration administration_;
   CcManager congestion_;
+  bool congestion_waits_ = false;  // for the report of the cycle whose routes are in force
   SubnetManager manager_;
   PathWatch watch_;
   AliasWriter aliases_;

@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "smd/config/settings.h"
 #include "smd/manager/deferred_work.h"
@@ -47,6 +48,11 @@ class Cycle {
     /// Before the first entry of a plan is written: who relies on the routes in force makes way,
     /// and calls what it is given. May be empty.
     std::function<void(std::shared_ptr<const ActiveSubnet>, std::function<void()>)> on_routes;
+
+    /// All is written and confirmed, and only statistics of the routes are missing: what the cycle
+    /// reached may be published. Not where there are none. May call stop_measuring(), and may be
+    /// empty.
+    std::function<void(const CycleReport&)> on_written;
     std::function<void(CycleReport)> done;  // once, last; not from inside start()
   };
 
@@ -71,10 +77,16 @@ class Cycle {
   Cycle(const Parts& parts, Hooks hooks);
   Cycle(const Cycle&) = delete;
 
+  ~Cycle() { stop_measuring(); }
+
   void start(SweepTrigger why);
 
   /// Requires: on_found ran.
   void proceed();
+
+  /// Somebody waits for the end of the cycle: statistics are left out if they are still being
+  /// computed, and the report has what the check of the change said.
+  void stop_measuring() { measuring_.request_stop(); }
 
  private:
   void on_swept(SweepResult swept);
@@ -153,6 +165,7 @@ class Cycle {
   };
 
   FinalRoutes final_;
+  std::stop_source measuring_;
   TransitionPlan plan_;
   SlToVlMaps rows_;  // that it writes
   std::vector<PortIdx>

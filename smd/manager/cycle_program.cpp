@@ -348,12 +348,13 @@ void Cycle::tell_clients() {
 /// Nobody waits for these numbers but the reader of the report.
 void Cycle::measure() {
   if (!parts_.settings.statistics) return finish();
+  if (hooks_.on_written) hooks_.on_written(report_);
   std::shared_ptr<const ActiveSubnet> in_force = parts_.state.in_force;
   work_.offload(
       parts_.runtime,
-      [in_force] { return compute_statistics(*in_force); },
+      [in_force, stop = measuring_.get_token()] { return compute_statistics(*in_force, stop); },
       [this, in_force](const RouteStatistics& statistics) {
-        report_.routes = statistics.routes;
+        if (statistics.routes) report_.routes = *statistics.routes;
         report_.load = statistics.load;
         report_.check_differs = statistics.differs;
         if (statistics.verified != in_force->verified && parts_.state.in_force == in_force)

@@ -403,18 +403,22 @@ RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid
   return out;
 }
 
-RouteStatistics compute_statistics(const ActiveSubnet& in_force) {
+RouteStatistics compute_statistics(const ActiveSubnet& in_force, const std::stop_token& stop) {
   const std::size_t entries = in_force.fabric().switch_count() * in_force.lids->owner.size();
-  RouteStatistics out{
-      .routes = check_routes(
-          in_force.fabric(), in_force.lids, in_force.routing, {.threads = count_threads(entries)}),
-      .load = {},
-      .verified = in_force.verified,
-  };
-  if (out.verified != nullptr && !out.verified->agrees_with(out.routes)) {
+  RouteStatistics out{.routes = {}, .load = {}, .verified = in_force.verified};
+  RouteReport full = check_routes(in_force.fabric(),
+                                  in_force.lids,
+                                  in_force.routing,
+                                  {.threads = count_threads(entries), .stop = stop});
+  if (stop.stop_requested()) {
+    if (out.verified != nullptr) out.load = out.verified->measure_load(in_force.fabric());
+    return out;
+  }
+  if (out.verified != nullptr && !out.verified->agrees_with(full)) {
     out.differs = true;
     out.verified = nullptr;
   }
+  out.routes = std::move(full);
   if (out.verified == nullptr) out.verified = VerifiedRoutes::build(in_force.routes());
   out.load = out.verified != nullptr
                  ? out.verified->measure_load(in_force.fabric())

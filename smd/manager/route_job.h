@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,12 +60,13 @@ struct Routed {
 /// For reports: lengths and loads of the routes in force. The full check runs beside what the check
 /// of changes has kept of them.
 struct RouteStatistics {
-  RouteReport routes;
-  LoadReport load;
+  std::optional<RouteReport> routes;  // nothing: stopped before the full check was through
+  LoadReport load;                    // empty where it was stopped and nothing was kept
   std::shared_ptr<const VerifiedRoutes> verified;  // to be kept; null where there is a fault
   bool differs = false;                            // what was kept is not what the full check found
 };
 
-[[nodiscard]] RouteStatistics compute_statistics(const ActiveSubnet& in_force);
+[[nodiscard]] RouteStatistics compute_statistics(const ActiveSubnet& in_force,
+                                                 const std::stop_token& stop = {});
 
 }  // namespace smd

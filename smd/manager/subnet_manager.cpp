@@ -340,7 +340,10 @@ void SubnetManager::trigger(SweepTrigger why) {
   if (is_standby() || phase_ == Phase::HandingOver) return;  // a full sweep follows
   const bool busy = (phase_ != Phase::Idle && phase_ != Phase::Up) ||
                     (deferred_work_.running() && deferred_work_is_overdue());
-  if (busy) return pending_.merge(std::move(why));
+  if (busy) {
+    if (cycle_) cycle_->stop_measuring();
+    return pending_.merge(std::move(why));
+  }
   begin_cycle(std::move(why));
 }
 
@@ -378,6 +381,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   light_sweep_.reset();
   deferred_work_.stop();
   traps_.begin_sweep();
+  is_published_ = false;
   tried_ = is_trying_ ? trial_->engine : std::string{};
   reason_ = why.reason;
   log::info("cycle.begin",
@@ -405,6 +409,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
               [this](std::shared_ptr<const ActiveSubnet> next, std::function<void()> then) {
                 multicast_.make_way(std::move(next), std::move(then));
               },
+          .on_written = [this](const CycleReport& report) { on_written(report); },
           .done =
               [this](CycleReport report) {
                 deferred_ =
@@ -414,6 +419,15 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
                     });
               }});
   cycle_->start(std::move(why));
+}
+
+/// Hosts wait for the new routes, and nobody for their statistics.
+void SubnetManager::on_written(const CycleReport& report) {
+  is_published_ = true;
+  if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
+  multicast_.end_way();
+  came_up_.emit({report.came_up, state_.in_force->fabric()});
+  active_.publish(state_.in_force);
 }
 
 void SubnetManager::on_cycle(CycleReport report) {
@@ -447,8 +461,9 @@ void SubnetManager::on_cycle(CycleReport report) {
     if (!deferred_work_due_since_) deferred_work_due_since_ = runtime_.now();
   }
   enter(report.error ? Phase::Idle : Phase::Up);
+  if (!report.error && !is_published_) on_written(report);
   cycle_ended_.emit(*last_);
-  if (!report.error) active_.publish(state_.in_force);
+  if (!report.error && active_.current() != state_.in_force) active_.publish(state_.in_force);
   observer_.on_cycle(*last_);
   election_.settle();
   if (phase_ == Phase::HandingOver) return;

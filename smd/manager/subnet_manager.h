@@ -30,6 +30,11 @@ namespace smd {
 
 class SubnetManager {
  public:
+  struct PortsUp {
+    const std::vector<PortIdx>& ports;
+    const Fabric& fabric;
+  };
+
   struct Observer {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};  // last of all
@@ -129,13 +134,17 @@ class SubnetManager {
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
   /// What the last cycle without error reached, with what was learned since; null before, and while
-  /// another manager is master. Published anew also when the keys of ports or the other managers
-  /// are better known. Who subscribes outlives the manager.
+  /// another manager is master. Published as soon as all is written, while the cycle still measures
+  /// its routes. Published anew also when the keys of ports or the other managers are better known.
+  /// Who subscribes outlives the manager.
   [[nodiscard]] Publisher<ActiveSubnet>& active() { return active_; }
 
   [[nodiscard]] const Publisher<ActiveSubnet>& active() const { return active_; }
 
-  /// Cycles that found something different, or failed. Before what they reached is published.
+  /// Ports that a cycle brought up. Before what it reached is published.
+  [[nodiscard]] Signal<PortsUp>& came_up() { return came_up_; }
+
+  /// Cycles that found something different, or failed. After what they reached is published.
   [[nodiscard]] Signal<CycleReport>& cycle_ended() { return cycle_ended_; }
 
   /// Traps, as they came.
@@ -190,6 +199,7 @@ class SubnetManager {
   void enter(Phase phase);
   void trigger(SweepTrigger why);
   void begin_cycle(SweepTrigger why);
+  void on_written(const CycleReport& report);
   void on_cycle(CycleReport report);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
@@ -228,6 +238,7 @@ class SubnetManager {
   CostMeter meter_;
   MulticastManager multicast_;
   Publisher<ActiveSubnet> active_;
+  Signal<PortsUp> came_up_;
   Signal<CycleReport> cycle_ended_;
   Signal<Notice> noticed_;
 
@@ -236,6 +247,7 @@ class SubnetManager {
   bool is_trying_ = false;                 // what trial_ names
   bool engine_by_force_ = false;           // likewise
   std::string tried_;                      // by the cycle that runs
+  bool is_published_ = false;              // what that cycle reached
   std::uint64_t partitions_asked_ = 0;     // times
   std::uint64_t partitions_taken_ = 0;     // of these, with the latest settings
   std::uint64_t partitions_in_force_ = 0;  // likewise, by a cycle without error

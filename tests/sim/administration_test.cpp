@@ -38,9 +38,9 @@ struct Life : SimulatedManager {
             on.runtime, split.general(), {.on_change = [] {}, .on_aliases = [this] { adopt(); }}),
         aliases(manager.client()),
         clients(manager.client()) {
-    manager.cycle_ended().subscribe([this](const CycleReport& cycle) {
-      aliases.forget(manager.in_force()->fabric(), cycle.came_up);
-      clients.note_came_up(manager.in_force()->fabric(), cycle.came_up);
+    manager.came_up().subscribe([this](const SubnetManager::PortsUp& up) {
+      aliases.forget(up.fabric, up.ports);
+      clients.note_came_up(up.fabric, up.ports);
     });
     manager.active().subscribe([this](const auto&) {
       adopt();

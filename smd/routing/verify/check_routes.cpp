@@ -37,7 +37,7 @@ class Checker {
   RouteReport follow(std::size_t first, std::size_t last) {
     report_.minimality = options_.minimality;
     count_sources();
-    for (std::size_t value = first; value < last; ++value) {
+    for (std::size_t value = first; value < last && !options_.stop.stop_requested(); ++value) {
       const PortIdx owner = lids_.owner[value];
       if (owner == kNone<PortIdx>) continue;
       const SwitchIdx sw = switch_by(owner);
@@ -53,6 +53,7 @@ class Checker {
   /// With several VLs.
   RouteReport run() {
     report_ = follow(0, lids_.owner.size());
+    if (options_.stop.stop_requested()) return {};
     ChannelGraph channels{fabric_, flow_->vls()};
     flow_->add_to(channels);
     report_.vls = flow_->count_used();
@@ -243,6 +244,7 @@ RouteReport check_routes(const Fabric& fabric,
   for_each_slice(
       lids.owner.size(), slices, [&](std::size_t slice, std::size_t first, std::size_t last) {
         reports[slice] = Checker{fabric, lids, tables, nullptr, options}.follow(first, last);
+        if (options.stop.stop_requested()) return;
         add_table_turns(fabric,
                         tables,
                         owned,
@@ -250,6 +252,7 @@ RouteReport check_routes(const Fabric& fabric,
                         (slice + 1) * switches / slices,
                         channels);
       });
+  if (options.stop.stop_requested()) return {};
   RouteReport report;
   for (RouteReport& some : reports) add_report(report, std::move(some));
   Checker::find_credit_loop(channels, report);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ struct CheckOptions {
 
   /// That share the LIDs, where routes need one VL. The report is the same for any number.
   unsigned threads = 1;
+
+  /// Once it is stopped, the rest is not looked at, and the report says nothing.
+  std::stop_token stop{};
 };
 
 [[nodiscard]] RouteReport check_routes(const Fabric& fabric,

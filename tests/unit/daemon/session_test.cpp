@@ -21,6 +21,41 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::SizeIs;
 
+/// Keeps offloaded work back where a test says so.
+class HoldingRuntime final : public Runtime {
+ public:
+  explicit HoldingRuntime(Runtime& inner) : inner_(inner) {}
+
+  [[nodiscard]] TimePoint now() const override { return inner_.now(); }
+
+  TimerId call_at(TimePoint when, Task task) override {
+    return inner_.call_at(when, std::move(task));
+  }
+
+  void cancel(TimerId id) override { inner_.cancel(id); }
+
+  void post(Task task) override { inner_.post(std::move(task)); }
+
+  void offload(Task work, Task then) override {
+    if (!holds) return inner_.offload(std::move(work), std::move(then));
+    held_.emplace_back(std::move(work), std::move(then));
+  }
+
+  [[nodiscard]] std::size_t held() const { return held_.size(); }
+
+  void release() {
+    holds = false;
+    for (auto& [work, then] : std::exchange(held_, {}))
+      inner_.offload(std::move(work), std::move(then));
+  }
+
+  bool holds = false;
+
+ private:
+  Runtime& inner_;
+  std::vector<std::pair<Task, Task>> held_;
+};
+
 struct Bench {
   /// `left`: by clients in a former life.
   explicit Bench(ClientRecords left = {}) {
@@ -42,12 +77,18 @@ struct Bench {
       if (on_role) on_role(role);
     };
     observer.on_lost = [this](const Error&) { ++lost; };
-    session = std::make_unique<Session>(net.runtime,
+    // Behind the plan of a cycle comes nothing but statistics.
+    observer.on_plan = [this](const Fabric&, const TransitionPlan&) {
+      runtime.holds = holds_statistics;
+    };
+    session = std::make_unique<Session>(runtime,
                                         net.port,
                                         std::move(settings),
                                         SaConfig{},
                                         store,
                                         Session::Hooks{.observer = std::move(observer)});
+    session->manager().cycle_ended().subscribe(
+        [this](const CycleReport& cycle) { cycles.push_back(cycle); });
   }
 
   bool settle() {
@@ -163,10 +204,13 @@ struct Bench {
   }
 
   SmallSubnet net;
+  HoldingRuntime runtime{net.runtime};
+  bool holds_statistics = false;
   mutable StateStore store;
   std::vector<std::string> put;  // into the store, in order
   std::function<void(SmState)> on_role;
   unsigned lost = 0;
+  std::vector<CycleReport> cycles;
   sim::SimTransport host{net.fabric, kH2, PortNum{1}};
   std::vector<sa::SaHeader> answers;  // that it got
   SmKey shown;                        // in its requests
@@ -199,6 +243,54 @@ TEST(Session, WhatAClientAsksForIsAnsweredAndKept) {
   EXPECT_EQ(bench.answers.back().mad.status, 0);
   EXPECT_THAT(bench.put, Contains(StateKind::kClientRecords.name));
   EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+}
+
+TEST(Session, HostsAreServedBeforeTheirRoutesAreMeasured) {
+  Bench bench;
+  bench.holds_statistics = true;
+  bench.session->start();
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  bench.net.run_for(1ms);
+  EXPECT_EQ(bench.session->manager().cycles(), 0u);
+  bench.join(1);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.answers.back().mad.status, 0);
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+  bench.runtime.release();
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.session->manager().cycles(), 1u);
+  EXPECT_TRUE(bench.session->manager().last_cycle()->routes.minimality);
+  EXPECT_GT(bench.session->manager().last_cycle()->load.max, 0u);
+}
+
+TEST(Session, AChangeDoesNotWaitForStatisticsOfTheLastOne) {
+  Bench bench;
+  bench.holds_statistics = true;
+  bench.session->start();
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  bench.session->manager().request_sweep("command");
+  bench.holds_statistics = false;
+  bench.runtime.release();
+  ASSERT_TRUE(bench.settle());
+  ASSERT_FALSE(bench.cycles.empty());
+  const CycleReport& first = bench.cycles.front();
+  EXPECT_FALSE(first.routes.minimality) << "they were computed to the end";
+  EXPECT_TRUE(first.up());
+  EXPECT_EQ(first.routes.pairs, 20u) << "as the check of the change counted them";
+}
+
+TEST(Session, AChangeDuringProgrammingSkipsStatistics) {
+  Bench bench;
+  bench.holds_statistics = true;
+  bench.session->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  bench.session->manager().request_sweep("command");
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  bench.holds_statistics = false;
+  bench.runtime.release();
+  ASSERT_TRUE(bench.settle());
+  ASSERT_FALSE(bench.cycles.empty());
+  EXPECT_FALSE(bench.cycles.front().routes.minimality);
 }
 
 TEST(Session, ClientsAreServedWhileACycleWaitsForAnswers) {
