@@ -107,6 +107,7 @@ std::optional<Row> measure(const std::string& fabric,
                            const Folder& folder) {
   std::string why;
   Row row{.engine = engine};
+  std::size_t hosts = 0;
   for (const char* const kind : {"all-to-all-exchange", "ring-all-reduce"}) {
     const std::uint64_t bytes =
         kind == std::string_view("ring-all-reduce") ? wishes.bytes * 64 : wishes.bytes;
@@ -117,18 +118,19 @@ std::optional<Row> measure(const std::string& fabric,
       return std::nullopt;
     }
     row.taken = of->fabric().routing.engine;
+    hosts = of->fabric().host_lids.size();
     row.us.push_back(finish(*of));
   }
   std::optional<double> sum = 0;
   for (unsigned seed = 1; seed <= wishes.permutations && sum; ++seed) {
     const auto trace = folder.file("permutation");
-    const auto hosts = prepare(fabric, engine, "load = 0.1", why);
-    write_permutation(trace,
-                      static_cast<std::uint32_t>(hosts->fabric().host_lids.size()),
-                      wishes.bytes * 16,
-                      seed);
-    const auto us =
-        finish(*prepare(fabric, engine, fmt::format("trace = \"{}\"", trace.string()), why));
+    write_permutation(trace, static_cast<std::uint32_t>(hosts), wishes.bytes * 16, seed);
+    const auto of = prepare(fabric, engine, fmt::format("trace = \"{}\"", trace.string()), why);
+    if (!of) {
+      fmt::print(stderr, "{}, {}: {}\n", fabric, engine, why);
+      return std::nullopt;
+    }
+    const auto us = finish(*of);
     sum = us ? std::optional(*sum + *us) : std::nullopt;
   }
   row.us.push_back(sum ? std::optional(*sum / wishes.permutations) : std::nullopt);
