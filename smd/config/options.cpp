@@ -161,10 +161,9 @@ Options sm_options() {
               "by counted steps; 0 takes the first that does not refuse"),
       sm("auto_vls", &T::auto_vls, number(1, 15))
           .means("Data VLs that the routes which engine auto takes may use at most. With 1 it asks "
-                 "updn, with either kind of directions, whose changes block nothing, and on trees "
-                 "of which something is missing ftree, which has to be worth a tenth more; with "
-                 "more all engines, whose routes off trees carry more and whose changes may block "
-                 "turns or be written without a proof"),
+                 "updn, with either kind of directions, whose changes block nothing; with more all "
+                 "engines, whose routes off trees carry more and whose changes may block turns or "
+                 "be written without a proof"),
       sm("roots", &T::roots, guid_list())
           .means("Switches that updn orients from; empty lets the engine choose"),
       sm("node_name_map", &T::node_name_map, path_or_nothing())

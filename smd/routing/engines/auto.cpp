@@ -49,9 +49,6 @@ constexpr std::string_view kNeedsVls =
     "left out: routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
 constexpr std::string_view kBlocksTurns =
     "left out: changes may have to block turns, and sm.auto_vls is 1";
-constexpr std::string_view kHasToBeWorthMore =
-    "; its changes may have to block turns, so with sm.auto_vls at 1 it is taken where it is worth "
-    "a tenth more";
 
 struct CandidateEngine {
   std::string_view name;
@@ -61,11 +58,6 @@ struct CandidateEngine {
 
   /// Why routes on one VL are not taken where a change has to be as safe as under updn; else empty.
   std::string_view unsafe = {};
-
-  /// They are taken even so where they are worth kWorthAChange times as much: few of the changes
-  /// block turns. Not asked of a whole tree, where updn has all that there is, nor where the
-  /// operator names roots, which updn alone heeds.
-  bool may_be_worth_it = false;
 };
 
 /// In the order in which they are preferred where they are as good: grids and groups by their
@@ -76,7 +68,7 @@ constexpr CandidateEngine kAsked[] = {
     {"dragonfly", "which knows this shape", 4, true, kNeedsVls},
     {"updn", "as it suits every fabric", 2},
     {kDepthFirstCandidate, "as it suits every fabric", 3},
-    {"ftree", "which knows this shape", 1, true, kBlocksTurns, true},
+    {"ftree", "which knows this shape", 1, true, kBlocksTurns},
     {"nue", "as it suits every fabric", 21, false, kBlocksTurns},
     {"dfsssp", "as its trees are balanced", 32, false, kNeedsVls},
     {"itb-vl", "as its trees are balanced", 15, false, kNeedsVls},
@@ -207,9 +199,8 @@ class Auto final : public Engine {
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
            "argument. Where sm.auto_vls is 1, updn is asked, with either kind of directions: the "
-           "changes of no other are as safe; and on trees of which something is missing ftree, "
-           "which is taken where it is worth a tenth more. Notes say what each had. Stays with "
-           "the engine that made the routes in force as long as that one does not refuse, unless "
+           "changes of no other are as safe. Notes say what each had. Stays with the engine that "
+           "made the routes in force as long as that one does not refuse, unless "
            "most switches are new.";
   }
 
@@ -274,11 +265,8 @@ class Auto final : public Engine {
     Result<RoutingTables> run(std::string refusals) {
       const bool rings = has_rings(fabric_);
       if (must_be_safe()) {
-        if (const auto tree = recognise_fat_tree(fabric_)) {
-          whole_tree_ = tree->missing() == 0 && tree->level_links == 0;
-        } else {
-          why_no_tree_ = tree.error().context;
-        }
+        const auto tree = recognise_fat_tree(fabric_);
+        if (!tree) why_no_tree_ = tree.error().context;
       }
       for (const CandidateEngine& each : kAsked) {
         const bool for_rings = each.name != "updn" && !each.knows_shape;
@@ -307,7 +295,6 @@ class Auto final : public Engine {
           list(left_out[each.refused], each);
         } else {
           notes.push_back(describe(each, like_found(each)));
-          if (each.measured && !each.taken && is_unsafe(each)) notes.back() += kHasToBeWorthMore;
         }
       }
       for (const auto& [why, names] : left_out)
@@ -342,8 +329,7 @@ class Auto final : public Engine {
     /// The first that does not refuse is asked whatever it costs.
     void ask(const CandidateEngine& each) {
       EngineCandidate candidate{.engine = std::string(each.name)};
-      const bool may_be_worth_it = each.may_be_worth_it && !whole_tree_ && !has_roots();
-      const bool left_out = must_be_safe() && !each.unsafe.empty() && !may_be_worth_it;
+      const bool left_out = must_be_safe() && !each.unsafe.empty();
       const std::uint64_t steps = steps_of(each) * size_.pairs() + size_.steps_of_measures();
       if (must_be_safe() && each.name == "ftree" && !why_no_tree_.empty()) {
         candidate.refused = why_no_tree_;
@@ -391,22 +377,11 @@ class Auto final : public Engine {
       }
       std::size_t chosen = 0;
       while (!is_near[chosen] || worth_of(chosen) < best - kAsGood) ++chosen;
-      for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (is_unsafe(i) && worth_of(i) >= kWorthAChange * worth_of(chosen)) chosen = i;
-      }
       return chosen;
     }
 
     [[nodiscard]] double worth_of(std::size_t i) const {
       return candidates_[tables_[i].first].worth;
-    }
-
-    [[nodiscard]] bool is_unsafe(const EngineCandidate& each) const {
-      return must_be_safe() && !find_asked(each).unsafe.empty();
-    }
-
-    [[nodiscard]] bool is_unsafe(std::size_t i) const {
-      return is_unsafe(candidates_[tables_[i].first]);
     }
 
     /// Of `tables_` those that are most like the entries that were found; nothing, where none are.
@@ -420,22 +395,18 @@ class Auto final : public Engine {
       return std::nullopt;
     }
 
-    /// Of `tables_` those that are near the best at both measures; all, where none is. Never those
-    /// that are not safe.
+    /// Of `tables_` those that are near the best at both measures; all, where none is.
     [[nodiscard]] std::vector<char> find_near() const {
       BestMeasures best;
-      for (std::size_t i = 0; i < tables_.size(); ++i) {
-        if (!is_unsafe(i)) best.add(candidates_[tables_[i].first]);
+      for (const auto& [at, tables] : tables_) best.add(candidates_[at]);
+      std::vector<char> near;
+      for (const auto& [at, tables] : tables_) {
+        near.push_back(candidates_[at].uniform >= kNear * best.uniform &&
+                       candidates_[at].permutations >= kNear * best.permutations);
       }
       const bool one_measure = request_.options.auto_for != TrafficGoal::Both;
-      std::vector<char> near, safe;
-      for (std::size_t i = 0; i < tables_.size(); ++i) {
-        const EngineCandidate& each = candidates_[tables_[i].first];
-        safe.push_back(is_unsafe(i) ? 0 : 1);
-        near.push_back(safe.back() != 0 && each.uniform >= kNear * best.uniform &&
-                       each.permutations >= kNear * best.permutations);
-      }
-      return one_measure || std::ranges::count(near, 1) == 0 ? safe : near;
+      if (one_measure || std::ranges::count(near, 1) == 0) near.assign(near.size(), 1);
+      return near;
     }
 
     [[nodiscard]] std::string describe_choice(std::size_t at, const std::string& refusals) const {
@@ -449,12 +420,7 @@ class Auto final : public Engine {
                          !like_found_.empty() ? "whose routes are most like those in force"
                          : !taken.measured    ? find_asked(taken).because
                          : most               ? "worth most here"
-                         : std::ranges::any_of(candidates_,
-                                               [&](const EngineCandidate& each) {
-                                                 return is_worth_more(each) && is_unsafe(each);
-                                               })
-                             ? "as no other is worth a tenth more"
-                             : "as good as any here",
+                                              : "as good as any here",
                          refusals);
     }
 
@@ -505,7 +471,6 @@ class Auto final : public Engine {
     std::vector<EngineCandidate> candidates_;
     std::vector<std::pair<std::size_t, RoutingTables>> tables_;  // and whose of `candidates_`
     std::string why_no_tree_;         // empty: it is one, or nobody has to know
-    bool whole_tree_ = false;         // one of which nothing is missing; false where nobody asks
     std::vector<double> like_found_;  // by `tables_`; empty: it does not matter
   };
 };

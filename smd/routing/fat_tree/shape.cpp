@@ -23,12 +23,12 @@ struct Subtree {
   SwitchIdx within = kNone<SwitchIdx>;  // root of the next larger one
 };
 
-class Numbering {
+class LeafNumbering {
  public:
-  Numbering(const SwitchGraph& graph,
-            const IndexVector<SwitchIdx, Guid>& guids,
-            const IndexVector<SwitchIdx, std::uint32_t>& hosts,
-            const IndexVector<SwitchIdx, std::uint32_t>& level)
+  LeafNumbering(const SwitchGraph& graph,
+                const IndexVector<SwitchIdx, Guid>& guids,
+                const IndexVector<SwitchIdx, std::uint32_t>& hosts,
+                const IndexVector<SwitchIdx, std::uint32_t>& level)
       : graph_(graph),
         guids_(guids),
         level_(level),
@@ -268,7 +268,7 @@ IndexVector<SwitchIdx, std::uint64_t> number_leaves(
     const IndexVector<SwitchIdx, Guid>& guids,
     const IndexVector<SwitchIdx, std::uint32_t>& hosts,
     const IndexVector<SwitchIdx, std::uint32_t>& level) {
-  return Numbering{graph, guids, hosts, level}.run();
+  return LeafNumbering{graph, guids, hosts, level}.run();
 }
 
 Result<FatTreeShape> recognise_fat_tree(const Fabric& fabric,

@@ -126,14 +126,64 @@ std::vector<std::uint32_t> price_links(const Fabric& fabric,
   return prices;
 }
 
-BalancedTrees build_balanced_trees(const Fabric& fabric,
-                                   const LidMap& lids,
-                                   const SwitchGraph& graph,
-                                   const Targets& targets,
-                                   TreeStyle style) {
+namespace {
+
+/// Which next hops up*/down* allows towards every root.
+class LegalHops {
+ public:
+  explicit LegalHops(const OrientedFabric& oriented)
+      : search_(oriented.up_down),
+        leads_up_(oriented.graph.edge_count(), 0),
+        descends_(oriented.graph.switches(), std::vector<bool>(oriented.graph.switches(), false)) {
+    for (const SwitchIdx sw : oriented.up_down.order()) {
+      for (const UpDownGraph::Link& link : oriented.up_down.up(sw)) leads_up_[link.edge] = 1;
+    }
+  }
+
+  void aim(TreeGrower& grower, SwitchIdx root) {
+    search_.find(root, hops_);
+    grower.aim_along(root, hops_);
+    std::vector<bool>& descends = descends_[root];
+    descends[root.value()] = true;
+    for (std::size_t at = 0; at < hops_.order.size(); ++at)
+      descends[hops_.order[at].value()] = leads_up_[hops_.edges[hops_.first[at]]] == 0;
+  }
+
+  /// Whoever has a way down descends, and all others climb. Requires: aim() at the root.
+  [[nodiscard]] bool allows(SwitchIdx root,
+                            SwitchIdx sw,
+                            const SwitchGraph& graph,
+                            std::uint32_t edge) const {
+    const std::vector<bool>& descends = descends_[root];
+    if (!descends[sw.value()]) return leads_up_[edge] != 0;
+    return leads_up_[edge] == 0 && descends[graph.edge(edge).to.value()];
+  }
+
+ private:
+  UpDownSearch search_;
+  NextHops hops_;
+  std::vector<char> leads_up_;                          // by edge
+  IndexVector<SwitchIdx, std::vector<bool>> descends_;  // by root and switch: has a way down
+};
+
+BalancedTrees build_trees(const Fabric& fabric,
+                          const LidMap& lids,
+                          const SwitchGraph& graph,
+                          const Targets& targets,
+                          TreeStyle style,
+                          LegalHops* legal) {
   TreePlan plan = plan_trees(lids, targets, lids.top, style.per, true);
   InTrees trees{graph, plan.count_trees()};
   TreeGrower grower{fabric, graph, plan, trees};
+  std::vector<SwitchIdx> roots(trees.count());
+  for (const TreeFamily& family : plan.families) {
+    for (std::uint32_t tree = 0; tree < family.trees; ++tree)
+      roots[family.first_tree + tree] = family.root;
+  }
+  const auto fits = [&](std::uint32_t tree, std::uint32_t sw, std::uint8_t slot) {
+    const SwitchIdx at{sw};
+    return legal == nullptr || legal->allows(roots[tree], at, graph, graph.first_edge(at) + slot);
+  };
   if (style.choice == NextHopChoice::Guids)
     grower.set_prices(price_links(fabric, graph, Numbering::Guids));
   if (style.choice == NextHopChoice::Walk)
@@ -147,23 +197,46 @@ BalancedTrees build_balanced_trees(const Fabric& fabric,
     SwitchIdx aim = kNone<SwitchIdx>;
     for (const TreeFamily& family : plan.families) {
       if (offset >= family.trees) continue;
-      if (family.root != aim) grower.aim_at(family.root);
+      if (family.root != aim) {
+        legal != nullptr ? legal->aim(grower, family.root) : grower.aim_at(family.root);
+      }
       aim = family.root;
       grower.grow(family, offset, style.choice);
       grower.load(family, offset);
     }
     if (style.choice == NextHopChoice::Load) {
       std::vector<std::vector<std::uint32_t>> moved(trees.count());
-      static_cast<void>(rebalance_trees(
-          {.graph = graph, .plan = plan, .trees = trees, .offset = offset, .changed = moved},
-          grower,
-          {}));
+      static_cast<void>(rebalance_trees({.graph = graph,
+                                         .plan = plan,
+                                         .trees = trees,
+                                         .offset = offset,
+                                         .changed = moved,
+                                         .fits = fits},
+                                        grower,
+                                        {}));
     }
     if (offset != 0) continue;
     heaviest = grower.find_heaviest_load();
     imbalance = measure_imbalance(grower.loads());
   }
   return {std::move(plan), std::move(trees), heaviest, imbalance};
+}
+
+}  // namespace
+
+BalancedTrees build_balanced_trees(const Fabric& fabric,
+                                   const LidMap& lids,
+                                   const SwitchGraph& graph,
+                                   const Targets& targets,
+                                   TreeStyle style) {
+  return build_trees(fabric, lids, graph, targets, style, nullptr);
+}
+
+BalancedTrees build_legal_trees(const Fabric& fabric,
+                                const LidMap& lids,
+                                const OrientedFabric& oriented) {
+  LegalHops legal{oriented};
+  return build_trees(fabric, lids, oriented.graph, oriented.targets, {}, &legal);
 }
 
 BalancedTrees even_once_more(const Fabric& fabric, const SwitchGraph& graph, BalancedTrees trees) {

@@ -55,6 +55,11 @@ struct BalancedTrees {
                                                  const Targets& targets,
                                                  TreeStyle style);
 
+/// The same along up*/down* paths, the shortest ones: what fits one VL on any fabric.
+[[nodiscard]] BalancedTrees build_legal_trees(const Fabric& fabric,
+                                              const LidMap& lids,
+                                              const OrientedFabric& oriented);
+
 /// The same trees, where some channel carries more than it need: evened once more, and switches
 /// that nobody passes on the way to a LID out of the way, too, so that others can come by them.
 /// heaviest_load says whether that helped.

@@ -222,7 +222,10 @@ TEST(Keep, DetoursStayUnlessAskedFor) {
   const Fabric f = fabric_from(fat_tree_text(8));
   const LidMap lids = lids_in_order(f);
   const Targets targets = find_targets(f, lids);
-  const RoutingTables tables = compute("updn", f, lids);
+  SwitchIdx root{0};
+  while (targets.hosts[root] == 0) root = SwitchIdx{root.value() + 1};
+  const RoutingTables tables =
+      compute("updn", f, lids, {.options = {.roots = {f.node_guid[f.switch_node[root]]}}});
   const PreviousRoutes in_force{&f, &lids, &tables};
   for (const std::uint32_t rank : {2, 4}) {
     NodeIdx leaf = kNone<NodeIdx>;
@@ -260,7 +263,9 @@ TEST(Keep, ARestoredLinkTakesNoMoreThanTheOthersCarry) {
       "S11:11-H11 S11:12-H12 S11:13-H13 S11:14-H14 S12:11-H21 S12:12-H22 S12:13-H23 S12:14-H24 ";
   const Network two{rest + "S13/2"};
   const Network three{rest + "S1:3-S13:1"};
-  const RoutingTables tables = compute("updn", two.fabric, two.lids);
+  const Guid root = two.fabric.node_guid[two.fabric.switch_node[switch_named(two.fabric, "S2")]];
+  const RoutingTables tables =
+      compute("updn", two.fabric, two.lids, {.options = {.roots = {root}}});
   const RoutingTables after = reroute(three, two, tables);
   unsigned moved = 0;
   for (int h = 1; h <= 6; ++h)
@@ -318,8 +323,10 @@ constexpr const char* kBehind =
     "S1:1-S2:1 S1:2-S2:2 S1:3-S2:3 S1:4-S2:4 S2-S3 S2-S4 S2-S5 S2-S6 S2-S7 S2-S8 S2-S9 S2-S10 "
     "H1-S3 H2-S4 H3-S5 H4-S6 H5-S7 H6-S8 H7-S9 H8-S10 H9-S1";
 
-// LIDs of H1 … H8 by the port that S1 sends them out, after its fourth cable was lost.
-std::vector<unsigned> leaving_without_fourth(const Fabric& whole, const RoutingRequest& request) {
+// LIDs of H1 … H8 by the port that S1, the root, sends them out, after its fourth cable was lost.
+std::vector<unsigned> leaving_without_fourth(const Fabric& whole) {
+  RoutingRequest request;
+  request.options.roots = {whole.node_guid[whole.switch_node[switch_named(whole, "S1")]]};
   Fabric cut = whole;
   const PortIdx lost = port(cut, "S1:4");
   cut.peer[cut.peer[lost]] = kNone<PortIdx>;
@@ -340,14 +347,14 @@ std::vector<unsigned> leaving_without_fourth(const Fabric& whole, const RoutingR
 
 TEST(Keep, WhatALostCableCarriedGoesWhereLinksAreFast) {
   Fabric f = fabric_from(kBehind);
-  EXPECT_EQ(leaving_without_fourth(f, {}), (std::vector{0u, 3u, 3u, 2u, 0u}));
+  EXPECT_EQ(leaving_without_fourth(f), (std::vector{0u, 3u, 3u, 2u, 0u}));
   for (const char* slow : {"S1:3", "S1:4", "S2:3", "S2:4"})
     f.port_info[port(f, slow)].link_speed_active = 1;
   for (const PortIdx p : f.peer.indices()) {
     f.port_info[p].link_width_active = 2;
     if (f.port_info[p].link_speed_active == 0) f.port_info[p].link_speed_active = 4;
   }
-  EXPECT_EQ(leaving_without_fourth(f, {})[3], 1u);
+  EXPECT_EQ(leaving_without_fourth(f)[3], 1u);
 }
 
 TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
@@ -355,7 +362,7 @@ TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
   const Fabric f = *with_traffic(bare,
                                  std::make_shared<const SiteNodes>(SiteNodes{
                                      .weights = {{bare.port_guid[end_port(bare, "H1")], 50}}}));
-  const std::vector<unsigned> by_port = leaving_without_fourth(f, {});
+  const std::vector<unsigned> by_port = leaving_without_fourth(f);
   EXPECT_EQ(by_port[1], 1u) << "the one of H1";
   EXPECT_EQ(by_port[2] + by_port[3], 7u);
 }
