@@ -29,8 +29,7 @@ constexpr Duration kRereadPause = std::chrono::milliseconds(500);
 constexpr Duration kLongestDeferral = std::chrono::seconds(30);
 
 bool found_something(const CycleReport& cycle, const CycleReport& before) {
-  return cycle.error || cycle.sets() > 0 || cycle.counts != before.counts ||
-         cycle.silent != before.silent;
+  return cycle.sets() > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
 }
 
 }  // namespace
@@ -138,7 +137,10 @@ Election::Hooks SubnetManager::election_hooks() {
               [this] {
                 if (active_.current()) active_.publish(active_.current());
               },
-          .port_at = [this](const SmpRoute& route) { return port_at(route); },
+          .port_at =
+              [this](const SmpRoute& route) {
+                return state_.in_force ? find_port_at(*state_.in_force, route) : std::nullopt;
+              },
           .busy =
               [this] {
                 const bool behind = observer_.standby_is_behind();  // its time runs from now on
@@ -151,27 +153,6 @@ std::optional<HopPath> SubnetManager::path_of(Lid lid) const {
   const PortIdx port = now == nullptr ? kNone<PortIdx> : now->lids->owner_of(lid);
   if (port == kNone<PortIdx>) return std::nullopt;
   return path_to(now->sweep, port);
-}
-
-/// Adapters pass nothing on: a way through one is made up. One through a port that had no link may
-/// be new.
-std::optional<Guid> SubnetManager::port_at(const SmpRoute& route) const {
-  const ActiveSubnet* now = state_.in_force.get();
-  if (now == nullptr) return std::nullopt;
-  const Fabric& fabric = now->fabric();
-  PortIdx at = fabric.sm_port;
-  if (route.kind != SmpRoute::Kind::Directed) {
-    at = now->lids->owner_of(route.lid);
-    return at == kNone<PortIdx> ? Guid{} : fabric.port_guid[at];
-  }
-  for (std::size_t hop = 0; hop < route.path.size(); ++hop) {
-    const NodeIdx node = fabric.node_of[at];
-    if ((hop > 0 && !fabric.is_switch(node)) || route.path[hop].value() > fabric.num_ports(node))
-      return Guid{};
-    at = fabric.peer[fabric.port_of(node, route.path[hop])];
-    if (at == kNone<PortIdx>) return std::nullopt;
-  }
-  return fabric.port_guid[at];
 }
 
 void SubnetManager::on_sm_state(SmState state) {
@@ -376,6 +357,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   sweep_timer_.reset();
   rebalance_timer_.reset();
   // What one that is cut short was asked for is still to be found out.
+  if (light_sweep_ && light_sweep_reason_ == kSweep) swept_ = {};
   if (light_sweep_ && light_sweep_reason_ != kSweep)
     light_sweep_wanted_ = std::move(light_sweep_reason_);
   light_sweep_.reset();
@@ -437,9 +419,11 @@ void SubnetManager::on_cycle(CycleReport report) {
   if (!report.error) {
     last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
     if (!report.quiet) partitions_in_force_ = partitions_taken_;
+    // A cycle that fails says nothing of those who asked for it: the next one does.
+    traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
   }
+  if (!report.partial) swept_ = runtime_.now();
   store_.put_turns(state_.program.turns.maybe_blocked());
-  traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
   if (report.quiet) {
     log::info("cycle.end", "reason=\"{}\" result=unchanged smps={}", report.reason, report.smps());
     enter(Phase::Up);
@@ -452,10 +436,8 @@ void SubnetManager::on_cycle(CycleReport report) {
   keep(report);
   if (!report.resweep.empty())
     pending_.merge(SweepTrigger::of("a change while it was looked at", std::move(report.resweep)));
-  if (report.check_differs) {
+  if (report.check_differs)
     log::error("route.check_differs", "engine={} next=\"full cycle\"", report.engine);
-    pending_.merge(SweepTrigger::of_everything("the checks of routes differ"));
-  }
   if (!report.error) {
     deferred_work_.note_came_up(state_.in_force->fabric(), report.came_up);
     if (!deferred_work_due_since_) deferred_work_due_since_ = runtime_.now();
@@ -480,8 +462,8 @@ void SubnetManager::keep(const CycleReport& report) {
         kept.counts.links < last_->counts.links ||
         kept.counts.switches + kept.counts.cas < last_->counts.switches + last_->counts.cas;
   }
-  retry_.on_cycle(trouble_of(kept), runtime_.now(), sweep_pause());
-  if (bring_up_ && found_something(kept, *last_)) {
+  retry_.on_cycle(trouble_of(kept), kept.partial, runtime_.now(), sweep_pause());
+  if (bring_up_ && (kept.error || found_something(kept, *last_))) {
     ++change_count_;
     changes_.push_front(kept);
     if (changes_.size() > kChangesKept) changes_.pop_back();
@@ -564,17 +546,18 @@ Duration SubnetManager::sweep_pause() const {
   return settings_.sweep_interval == Duration{0} ? kRetryWithoutSweeps : settings_.sweep_interval;
 }
 
+/// What is taken in meanwhile puts nothing off.
 void SubnetManager::arm_sweep() {
+  std::optional<TimePoint> due = retry_.next();
   if (settings_.sweep_factor != 0) {
-    const TimePoint next = light_sweep_began_ + settings_.sweep_factor * light_sweep_length_;
-    sweep_timer_ = Timer(
-        runtime_, std::max(next, runtime_.now() + kShortestPause), [this] { on_sweep_timer(); });
+    due = light_sweep_began_ + settings_.sweep_factor * light_sweep_length_;
   } else if (settings_.sweep_interval != Duration{0}) {
-    sweep_timer_ =
-        Timer(runtime_, runtime_.now() + settings_.sweep_interval, [this] { on_sweep_timer(); });
-  } else if (!retry_.trouble().empty()) {
-    sweep_timer_ = Timer(runtime_, runtime_.now() + retry_.wait(), [this] { on_sweep_timer(); });
+    const TimePoint next = swept_ + settings_.sweep_interval;
+    due = due ? std::min(*due, next) : next;
   }
+  if (!due) return;
+  sweep_timer_ = Timer(
+      runtime_, std::max(*due, runtime_.now() + kShortestPause), [this] { on_sweep_timer(); });
 }
 
 /// A change writes no more than it must; what it leaves unbalanced is rebalanced when all is at
@@ -590,6 +573,7 @@ void SubnetManager::arm_rebalance() {
 }
 
 void SubnetManager::on_sweep_timer() {
+  swept_ = runtime_.now();
   election_.look_around();
   if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
   if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_sweep();
@@ -630,6 +614,7 @@ bool SubnetManager::are_tables_overwritten(const LightSweepReport& report) {
 void SubnetManager::on_light_sweep(LightSweepReport report) {
   light_sweep_length_ = runtime_.now() - light_sweep_began_;
   last_sweep_ = {.ended = runtime_.now(), .took = light_sweep_length_};
+  swept_ = runtime_.now();
   SweepTrigger why;
   const Fabric& fabric = state_.in_force->fabric();
   for (const auto* list : {&report.changed, &report.silent}) {

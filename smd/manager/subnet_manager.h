@@ -189,7 +189,6 @@ class SubnetManager {
 
   void connect();
   [[nodiscard]] std::optional<HopPath> path_of(Lid lid) const;
-  [[nodiscard]] std::optional<Guid> port_at(const SmpRoute& route) const;
   void on_sm_state(SmState state);
   [[nodiscard]] ManagerState fresh_state() const;
   void drop_work();
@@ -273,6 +272,7 @@ class SubnetManager {
   std::string reason_;  // of the latest cycle
   std::optional<LightSweep> light_sweep_;
   RetryClock retry_;
+  TimePoint swept_;  // last full or light sweep, or when the timer began one
   Timer sweep_timer_;
   TimePoint changed_;  // end of the last cycle that had more to do than sweep
   Timer rebalance_timer_;

@@ -63,23 +63,31 @@ class RetryClock {
  public:
   static constexpr Duration kLongest = std::chrono::minutes(5);
 
-  /// `base` is the first wait; it doubles while the trouble stays the same, up to kLongest.
-  void on_cycle(const std::string& trouble, TimePoint now, Duration base) {
-    wait_ = trouble.empty()       ? Duration{0}
-            : trouble == trouble_ ? std::min(2 * wait_, kLongest)
-                                  : base;
-    trouble_ = trouble;
-    at_ = now + wait_;
+  /// `base` is the first wait; it doubles while trouble is of the same kind, up to kLongest. How
+  /// much there is of it changes with every change elsewhere. `partial`: nobody looked where the
+  /// trouble is, so what was due before it stays due.
+  void on_cycle(Trouble trouble, bool partial, TimePoint now, Duration base) {
+    using Kind = Trouble::Kind;
+    const bool same = trouble.kind == trouble_.kind;
+    const bool had_any = trouble_.kind != Kind::None;
+    trouble_ = std::move(trouble);
+    if (same && partial) return;
+    wait_ = same ? std::min(2 * wait_, kLongest) : base;
+    at_ = partial && had_any ? std::min(at_, now + wait_) : now + wait_;
   }
 
-  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::string& trouble() const { return trouble_.what; }
 
-  [[nodiscard]] bool due(TimePoint now) const { return !trouble_.empty() && now >= at_; }
+  /// Nothing: there is no trouble.
+  [[nodiscard]] std::optional<TimePoint> next() const {
+    if (trouble_.kind == Trouble::Kind::None) return std::nullopt;
+    return at_;
+  }
 
-  [[nodiscard]] Duration wait() const { return wait_; }
+  [[nodiscard]] bool due(TimePoint now) const { return next() && now >= at_; }
 
  private:
-  std::string trouble_;
+  Trouble trouble_;
   Duration wait_{0};
   TimePoint at_;
 };

@@ -70,6 +70,23 @@ tl::expected<MulticastVl, std::string> choose_multicast_vl(const Fabric& fabric,
   return chosen;
 }
 
+std::optional<Guid> find_port_at(const ActiveSubnet& now, const SmpRoute& route) {
+  const Fabric& fabric = now.fabric();
+  PortIdx at = fabric.sm_port;
+  if (route.kind != SmpRoute::Kind::Directed) {
+    at = now.lids->owner_of(route.lid);
+    return at == kNone<PortIdx> ? Guid{} : fabric.port_guid[at];
+  }
+  for (std::size_t hop = 0; hop < route.path.size(); ++hop) {
+    const NodeIdx node = fabric.node_of[at];
+    if ((hop > 0 && !fabric.is_switch(node)) || route.path[hop].value() > fabric.num_ports(node))
+      return Guid{};
+    at = fabric.peer[fabric.port_of(node, route.path[hop])];
+    if (at == kNone<PortIdx>) return std::nullopt;
+  }
+  return fabric.port_guid[at];
+}
+
 bool is_cut_off(const Fabric& fabric) {
   return fabric.node_count() == 1 && !fabric.is_switch(fabric.sm_node);
 }

@@ -71,6 +71,10 @@ struct ActiveSubnet {
   }
 };
 
+/// Guid{}: `route` leads through an adapter, which passes nothing on, or to a LID that nobody has.
+/// Nothing: through a port that had no link; there may be a new one.
+[[nodiscard]] std::optional<Guid> find_port_at(const ActiveSubnet& now, const SmpRoute& route);
+
 /// The manager's own port has no link: it manages itself only.
 [[nodiscard]] bool is_cut_off(const Fabric& fabric);
 

@@ -55,17 +55,24 @@ std::string print_out_of_reach(const CycleReport& cycle) {
       ports == 1 ? "leads" : "lead");
 }
 
-std::string trouble_of(const CycleReport& cycle) {
-  if (cycle.error) return cycle.error->context;
-  if (cycle.fault_count > 0) return fmt::format("{} settings failed", cycle.fault_count);
+Trouble trouble_of(const CycleReport& cycle) {
+  using Kind = Trouble::Kind;
+  if (cycle.error) return {Kind::CycleFailed, cycle.error->context};
+  if (cycle.check_differs) return {Kind::ChecksDiffer, "the checks of routes differ"};
+  const auto count = [](Kind kind, std::uint64_t number, std::string_view of_what) {
+    return Trouble{kind, fmt::format("{} {}", number, of_what)};
+  };
+  if (cycle.fault_count > 0)
+    return count(Kind::SettingsFailed, cycle.fault_count, "settings failed");
   if (cycle.ports_down_after > 0)
-    return fmt::format("{} ports are not active", cycle.ports_down_after);
-  if (cycle.out_of_reach() > 0)
-    return fmt::format("{} ports lead out of reach", cycle.out_of_reach());
-  if (!cycle.silent.empty()) return fmt::format("{} ports lead to silence", cycle.silent.size());
+    return count(Kind::PortsNotActive, cycle.ports_down_after, "ports are not active");
+  if (const std::uint64_t far = cycle.out_of_reach(); far > 0)
+    return count(Kind::OutOfReach, far, "ports lead out of reach");
+  if (!cycle.silent.empty())
+    return count(Kind::Silence, cycle.silent.size(), "ports lead to silence");
   if (!cycle.duplicates.empty())
-    return fmt::format("{} GUIDs stand twice", cycle.duplicates.size());
-  return "";
+    return count(Kind::DuplicateGuids, cycle.duplicates.size(), "GUIDs stand twice");
+  return {};
 }
 
 CycleReport sum_cycles(const std::vector<CycleReport>& cycles) {

@@ -131,9 +131,24 @@ struct CycleReport {
 /// "2 ports lead further than …"; empty when none does.
 [[nodiscard]] std::string print_out_of_reach(const CycleReport& cycle);
 
-/// Why the fabric may be other than the manager believes without anybody telling it; empty when it
-/// is well watched.
-[[nodiscard]] std::string trouble_of(const CycleReport& cycle);
+/// Why the fabric may be other than the manager believes without anybody telling it.
+struct Trouble {
+  enum class Kind : std::uint8_t {
+    None,  // it is well watched
+    CycleFailed,
+    ChecksDiffer,
+    SettingsFailed,
+    PortsNotActive,
+    OutOfReach,
+    Silence,
+    DuplicateGuids,
+  };
+
+  Kind kind = Kind::None;
+  std::string what;  // for people, with how much there is of it
+};
+
+[[nodiscard]] Trouble trouble_of(const CycleReport& cycle);
 
 /// One change may take several cycles: what it cost in all, and what came out in the end. Costs are
 /// added; reason and beginning are the first cycle's, the outcome is the last one's, and the

@@ -1,6 +1,8 @@
 // Without periodic sweeps nothing but what is remembered brings a change to light.
 #include <gtest/gtest.h>
 
+#include "smd/mad/notice.h"
+#include "smd/mad/port_info.h"
 #include "tests/support/oracle_watch.h"
 
 namespace smd::test {
@@ -108,6 +110,54 @@ TEST_F(Newcomer, IsNamedWhileEveryCycleIsFollowedByAnother) {
     named = is_named();
   }
   EXPECT_TRUE(named);
+}
+
+/// A leaf has lost a host and its trap, and the cable of another host never rests.
+TEST(SweepsAtIntervals, GoOnWhileACableNeverRests) {
+  Settings settings = default_settings();
+  settings.sweep_interval = std::chrono::seconds(10);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), {.settings = settings});
+  ASSERT_TRUE(subnet.bring_up());
+  const std::uint32_t leaf = subnet.node("sw-0-3");
+  const std::uint32_t lost = subnet.node("host-00007");
+  const std::uint32_t restless = subnet.node("host-00002");
+  const Lid of_leaf = subnet.fabric.port_info(leaf, PortNum{0}).lid;
+  subnet.tap.on_receive = [&](Smp& smp) {
+    return smp.method != Method::Trap || decode_notice(smp.data)->issuer_lid != of_leaf;
+  };
+  subnet.fabric.set_link(lost, PortNum{1}, false);
+  const auto is_known = [&] {
+    const Fabric& fabric = subnet.manager.in_force()->fabric();
+    return fabric.find_node(subnet.fabric.spec().nodes[lost].guid).has_value();
+  };
+  for (int change = 0; change < 8 && is_known(); ++change) {
+    subnet.fabric.set_link(restless, PortNum{1}, change % 2 == 1);
+    subnet.run_for(std::chrono::seconds(5));
+  }
+  EXPECT_FALSE(is_known());
+}
+
+TEST(AHostThatWasSilent, ComesInWhileTheCableOfAnotherNeverRests) {
+  Settings settings = default_settings();
+  settings.sweep_interval = std::chrono::seconds(10);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), {.settings = settings});
+  const std::uint32_t mute = subnet.node("host-00007");
+  const std::uint32_t restless = subnet.node("host-00002");
+  bool is_mute = true;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    return !is_mute || find_destination(subnet, smp) != mute;
+  };
+  ASSERT_TRUE(subnet.start());
+  ASSERT_EQ(subnet.manager.last_cycle()->silent.size(), 1u);
+  const auto is_in = [&] {
+    return subnet.fabric.port_info(mute, PortNum{1}).state() == PortState::Active;
+  };
+  for (int change = 0; change < 48 && !is_in(); ++change) {
+    if (change == 30) is_mute = false;  // after ten minutes
+    subnet.fabric.set_link(restless, PortNum{1}, change % 2 == 1);
+    subnet.run_for(std::chrono::seconds(20));
+  }
+  EXPECT_TRUE(is_in());
 }
 
 }  // namespace

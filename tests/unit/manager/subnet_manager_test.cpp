@@ -515,5 +515,25 @@ TEST(SubnetManager, ANodeThatChangedIsAskedAgainWhereACycleCutTheQuestionShort) 
   EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
 }
 
+// A cycle that fails found nothing, and did not find that there is nothing.
+TEST(SubnetManager, ACycleThatFailsSaysNothingOfWhoSentTraps) {
+  Bench bench;
+  come_to_rest(bench);
+  const Lid s2 = bench.net.fabric.port_info(kS2, PortNum{0}).lid;
+  const auto send_traps_for = [&](Duration time) {
+    for (Duration passed{0}; passed < time; passed += 2s) {
+      deliver_trap(bench.net, link_state_notice(s2), s2);
+      bench.net.run_for(2s);
+    }
+  };
+  send_traps_for(600s);  // sweeps that find nothing
+  bench.net.loses = [](const Smp&) { return true; };
+  send_traps_for(130s);  // one of them makes a cycle
+  ASSERT_TRUE(bench.manager->last_cycle()->error);
+  const std::uint64_t before = bench.manager->cycles();
+  send_traps_for(60s);
+  EXPECT_LE(bench.manager->cycles() - before, 3u);
+}
+
 }  // namespace subnet_manager_test
 }  // namespace smd::test
