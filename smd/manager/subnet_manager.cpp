@@ -474,8 +474,9 @@ void SubnetManager::keep(const CycleReport& report) {
 }
 
 void SubnetManager::next() {
-  if (!pending_.empty() && !deferred_work_is_overdue())
-    return begin_cycle(std::exchange(pending_, {}));
+  // After a cycle that failed there is no deferred work to wait for.
+  const bool works_first = phase_ == Phase::Up && deferred_work_is_overdue();
+  if (!pending_.empty() && !works_first) return begin_cycle(std::exchange(pending_, {}));
   if (phase_ == Phase::Up && deferred_work_due_since_) start_deferred_work();
   reread_soon();
   arm_rebalance();

@@ -210,6 +210,24 @@ TEST(SubnetManager, AFailedCycleIsTriedAgain) {
   EXPECT_TRUE(bench.manager->last_cycle()->up());
 }
 
+TEST(SubnetManager, WhatIsReportedDuringACycleThatFailsMakesOneAtOnce) {
+  Bench bench;
+  bench.on_cycle = [&] {
+    if (bench.reasons.size() == 1) bench.net.loses = [](const Smp&) { return true; };
+  };
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  bench.manager->request_sweep("nobody answers it");  // before names are read, which is put off
+  bench.net.run_for(60s);
+  ASSERT_EQ(bench.manager->bring_up()->reason, "start");
+  ASSERT_TRUE(bench.run_to(Phase::Discovering)) << "it tries again";
+  bench.manager->request_sweep("command");
+  ASSERT_TRUE(bench.run_to(Phase::Idle));
+  bench.net.loses = nullptr;
+  bench.net.run_for(1s);
+  EXPECT_EQ(bench.reasons.back(), "command");
+}
+
 // --- The end ------------------------------------------------------------------------------------
 
 TEST(SubnetManager, DestroyedAfterAnyStepItSendsAndSaysNothingMore) {
