@@ -274,6 +274,10 @@ std::string VlTransientProof::walk(std::uint16_t lid, Use&& use) {
         if (in == hop.out || sls == 0 || is_blocked(sw, fabric_.number_of(in), out)) continue;
         put_on(rows_of(sw, fabric_.number_of(in), out), sls, on);
       }
+      // Of hosts, too: nobody has looked where packets wait on such a VL.
+      for (unsigned vl = vls_; vl < kManagementVl.value(); ++vl) {
+        if (on[vl] != 0) return "a row names a lane that is in no certificate";
+      }
       if (std::string fault = walk_turns(lid, hop.out, on, use); !fault.empty()) return fault;
     }
   }

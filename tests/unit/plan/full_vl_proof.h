@@ -213,7 +213,8 @@ inline std::string FullVlProof::check_sl(std::uint16_t lid,
       const auto twice = std::ranges::unique(on);
       on.erase(twice.begin(), twice.end());
       for (const unsigned vl : on) {
-        if (vl >= vls_) continue;
+        if (vl == kManagementVl.value()) continue;
+        if (vl >= vls_) return "a row names a lane that is in no certificate";
         if (std::string fault = check_turns(lid, sl, hop.out, vl, order); !fault.empty())
           return fault;
       }

@@ -61,7 +61,7 @@ class OnePhase {
       vls.wanted.set_row(sw,
                          PortNum{static_cast<std::uint8_t>(any(ports + 1))},
                          PortNum{static_cast<std::uint8_t>(1 + any(ports))},
-                         vls.wanted.add_row(modulo_row(1 + any(plan.vls))));
+                         vls.wanted.add_row(modulo_row(1 + any(15))));
     }
     if (forgery == 4)
       vls.advertised.add(
@@ -159,6 +159,56 @@ INSTANTIATE_TEST_SUITE_P(Engines,
                            std::erase(name, '-');
                            return name;
                          });
+
+/// Round a ring of four, which is a circle, on VL 3; the plan tells two VLs apart.
+TEST(PacketsOfHosts, OnAVlThatIsInNoCertificateAreAFault) {
+  const Fabric fabric = fabric_from(
+      "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1:1-S1:3 H2:1-S2:3 H3:1-S3:3 H4:1-S4:3");
+  const LidMap lids = lids_in_order(fabric);
+  ForwardingTables lft{fabric.switch_count(), lids.top};
+  SlSets sls{fabric.switch_count(), lids.top};
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const PortNum onwards{fabric.description[fabric.switch_node[sw]] == "S1" ? std::uint8_t{1}
+                                                                             : std::uint8_t{2}};
+    for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid) {
+      const PortIdx owner = lids.owner_of(Lid{lid});
+      if (fabric.node_of[owner] == fabric.switch_node[sw]) continue;
+      const PortIdx there = fabric.peer[owner];
+      const bool is_here =
+          there != kNone<PortIdx> && fabric.node_of[there] == fabric.switch_node[sw];
+      lft.set_route(sw, Lid{lid}, is_here ? PortNum{3} : onwards);
+      sls.add(sw, Lid{lid}, 1);
+    }
+  }
+  SlToVl row = modulo_row(2);
+  row[1] = Vl{3};
+  const SlToVlMaps rows = build_switch_rows(fabric, SlToVlMaps{}, row);
+  const SlToVlTask vls{
+      .advertised = sls, .wanted_sls = sls, .held = rows, .wanted = rows, .unknown = {}};
+  const TransitionTask task{
+      .fabric = &fabric, .lids = &lids, .held = &lft, .wanted = &lft, .sl_to_vl = &vls};
+  const TransitionPlan plan{.kind = TransitionKind::Certified, .vls = 2};
+  const std::size_t size = lft.blocks() * kLftBlockSize;
+  const TableView tables{lft, fabric.switch_count(), size};
+  IndexVector<PortIdx, LinkUse> use(fabric.port_count(), LinkUse::Open);
+  const IndexVector<SwitchIdx, char> live(fabric.switch_count(), 1);
+  const std::vector<char> lossless(size, 0);
+  const std::vector<LooseEntry> earlier;
+  const std::vector<Turn> blocked;
+  const VlPhaseView view{.before = &tables,
+                         .after = &tables,
+                         .earlier = &earlier,
+                         .use = &use,
+                         .live = &live,
+                         .blocked = &blocked,
+                         .lossless = &lossless,
+                         .held_sl_to_vl = true,
+                         .wanted_sl_to_vl = true};
+  ChannelOrder order(fabric.port_count() * plan.vls);
+  std::iota(order.begin(), order.end(), 0u);
+  EXPECT_NE(VlTransientProof(task, plan).find_violation(view, order), "");
+  EXPECT_NE(FullVlProof(task, plan).find_violation(view, order), "");
+}
 
 }  // namespace
 }  // namespace smd::test
