@@ -199,10 +199,9 @@ PortPolicy Cycle::port_policy() const {
 }
 
 void Cycle::program(TransitionPlan plan) {
-  const bool free = plan.kind == TransitionKind::Certified || plan.kind == TransitionKind::Nothing;
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
-  if (must_be_free && !free) {
+  if (must_be_free && !plan.is_free()) {
     restore_before();
     if (is_on_trial()) return end_trial(print_cost(plan), true);
     if (const auto other = std::exchange(instead_, nullptr)) return on_routed(*other);

@@ -359,6 +359,7 @@ TransitionPlan compute_plan(const UnresponsiveJob& job) {
   const std::string why =
       fmt::format("{} ports to switches that answer nothing are taken down", ends.size());
   other.why = other.why.empty() ? why : why + "; " + other.why;
+  if (other.is_free()) other.kind = TransitionKind::CutPorts;
   other.phases.insert(other.phases.begin(), TransitionPhase{.deactivate = std::move(ends)});
   return other;
 }

@@ -117,6 +117,14 @@ struct TransitionPlan {
     return kind != TransitionKind::Held;
   }
 
+  /// Traffic loses nothing to it.
+  [[nodiscard]] bool is_free() const {
+    for (const TransitionPhase& phase : phases) {
+      if (!phase.deactivate.empty()) return false;
+    }
+    return kind == TransitionKind::Certified || kind == TransitionKind::Nothing;
+  }
+
   [[nodiscard]] bool discards_sls() const {
     for (const BlockedSls& each : blocked_sls) {
       if (each.vl == kManagementVl) return true;

@@ -189,6 +189,7 @@ TEST(UnresponsiveSwitches, WhereNoPlanHoldsWhatLingersIsCutOffFirst) {
       plan.phases.front().deactivate,
       testing::ElementsAre(port(net.now->fabric(), "S2:2"), port(net.now->fabric(), "S4:1")));
   EXPECT_FALSE(plan.certified());
+  EXPECT_EQ(plan.kind, TransitionKind::CutPorts);
   EXPECT_THAT(plan.why, testing::HasSubstr("2 ports to switches that answer nothing"));
 }
 
@@ -213,6 +214,7 @@ TEST(UnresponsiveSwitches, WhoseEntriesNobodyKnowsAreCutOffFirst) {
       plan.phases.front().deactivate,
       testing::ElementsAre(port(net.now->fabric(), "S2:2"), port(net.now->fabric(), "S4:1")));
   EXPECT_TRUE(plan.phases.front().entries.empty());
+  EXPECT_FALSE(plan.is_free()) << "ports are taken down";
 }
 
 }  // namespace
