@@ -236,6 +236,7 @@ void Cycle::start_programming() {
        .qos = choose_qos(parts_.settings, goal.routing->vls, goal.multicast_vl),
        .partitions = goal.partitions.get(),
        .plan = &plan_,
+       .is_last_attempt = replans_ == kMostReplans,
        .default_port = &goal.routing->default_port,
        .sl_to_vl = &rows_,
        .writing = parts_.settings.strategy.writing},

@@ -129,12 +129,28 @@ void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done
 }
 
 void PortSetter::settle_all(std::function<void()> done) {
-  cost_ = run_.input.plan == nullptr ? &run_.report.activate : &run_.report.configure;
-  training_rounds_ = kTrainingRounds;
   std::vector<PortIdx> ports;
   for (PortIdx port : run_.fabric().peer.indices()) {
     if (is_managed(run_.fabric(), port)) ports.push_back(port);
   }
+  settle(std::move(ports), std::move(done));
+}
+
+void PortSetter::settle_links_of_adapters(std::function<void()> done) {
+  const Fabric& fabric = run_.fabric();
+  std::vector<PortIdx> ports;
+  for (PortIdx port : fabric.peer.indices()) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer == kNone<PortIdx> || retrained_[port] || !is_managed(fabric, port)) continue;
+    if (!fabric.is_switch(fabric.node_of[port]) || !fabric.is_switch(fabric.node_of[peer]))
+      ports.push_back(port);
+  }
+  settle(std::move(ports), std::move(done));
+}
+
+void PortSetter::settle(std::vector<PortIdx> ports, std::function<void()> done) {
+  cost_ = run_.input.plan == nullptr ? &run_.report.activate : &run_.report.configure;
+  training_rounds_ = kTrainingRounds;
   batch_.each<PortIdx>(
       run_.report.configure,
       ports,

@@ -52,6 +52,9 @@ class PortSetter {
   /// then Active. A link to a port that has no LID is taken down where it carries data.
   void settle_all(std::function<void()> done);
 
+  /// The same of links to adapters alone, those that were taken down aside.
+  void settle_links_of_adapters(std::function<void()> done);
+
  private:
   struct PortSet {
     PortIdx port;
@@ -60,6 +63,7 @@ class PortSetter {
     bool by_lid = false;
   };
 
+  void settle(std::vector<PortIdx> ports, std::function<void()> done);
   void arm(std::vector<PortIdx> ports, std::function<void()> done);
   void raise(std::vector<PortIdx> ports, std::function<void()> done);
   void wait_for_training(std::vector<PortIdx> ports, std::function<void()> done);

@@ -57,6 +57,10 @@ struct ProgramInput {
   /// read back what was unknown.
   const TransitionPlan* plan = nullptr;
 
+  /// Where the plan ends early no other one follows: adapters come up all the same, and reach what
+  /// can be reached.
+  bool is_last_attempt = false;
+
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
 

@@ -286,8 +286,9 @@ void Programmer::Impl::write_tables() {
     });
   }
   phases->start([this] {
-    if (run.report.plan_interrupted) return finish();
-    switches.set_after([this] { set_ports(); });
+    if (!run.report.plan_interrupted) return switches.set_after([this] { set_ports(); });
+    if (!run.input.is_last_attempt) return finish();
+    ports->settle_links_of_adapters([this] { finish(); });
   });
 }
 

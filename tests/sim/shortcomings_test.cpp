@@ -228,6 +228,20 @@ TEST(ASwitchThatTakesNoSettings, IsRoutedAround) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+TEST(ASwitchThatTakesNoSettings, KeepsNoHostDownWhereTheOthersCannotDoWithoutIt) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  const std::uint32_t host = subnet.node("host-00007");
+  subnet.fabric.set_link(host, kOne, false);
+  ASSERT_TRUE(subnet.start());
+  Refusal refusal(subnet, {"sw-0-0"});  // the manager hangs on it
+  subnet.fabric.set_link(host, kOne, true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_NE(refusal.who, sim::kNoNode) << "nobody was to change";
+  EXPECT_GT(subnet.manager.last_cycle()->fault_count, 0u);
+  EXPECT_TRUE(find_hosts_out(subnet).empty());
+  EXPECT_EQ(find_broken_route(subnet, refusal.lost()), "");
+}
+
 /// Answers of `node` say that its forwarding table holds `entries` LIDs.
 void shrink_table(SimulatedSubnet& subnet, std::set<std::uint32_t> nodes, std::uint16_t entries) {
   subnet.tap.on_receive = [&subnet, nodes = std::move(nodes), entries](Smp& smp) {
