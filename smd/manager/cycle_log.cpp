@@ -53,6 +53,8 @@ void log_cycle(const CycleReport& cycle) {
     return log::info(
         "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());
   }
+  if (const std::string& why = cycle.transition.interrupted; !why.empty())
+    log::error("transition.interrupted", "why=\"{}\"", why);
   if (is_unproved(cycle.transition)) {
     log::error("transition.unproved",
                "kind={} why=\"{}\"",
@@ -137,6 +139,8 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
                                  cycle.engine_asked,
                                  cycle.engine,
                                  cycle.engine_refused));
+  if (const std::string& why = cycle.transition.interrupted; !why.empty())
+    alarms.push_back("a change is not written to its end: " + why);
   if (is_unproved(cycle.transition))
     alarms.push_back(
         fmt::format("a change was written that nothing proves free of deadlock (sm.unproved): {}",

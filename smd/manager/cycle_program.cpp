@@ -283,6 +283,8 @@ void Cycle::on_programmed(ProgramReport report) {
                                !report.plan_interrupted && report.fault_count == 0,
                                silent,
                                parts_.runtime.now());
+  state.is_plan_interrupted = report.plan_interrupted.has_value();
+  report_.transition.interrupted = report.plan_interrupted ? report.plan_interrupted->why : "";
   if (report.plan_interrupted) {
     // What stands in the way of balance is looked at before anything else.
     if (std::exchange(rebalancing_, false) && !report.plan_interrupted->switches.empty()) {

@@ -52,12 +52,21 @@ struct ManagerState {
   /// we swept, so it is swept once more in full; silence that stays is believed.
   std::vector<SilentPort> silence;
 
+  /// The latest plan ended early: no proof covers SLs of `in_force` that hosts do not use yet.
+  bool is_plan_interrupted = false;
+
   /// Switches that did not take what routes need, and why: left out as if they were silent, until
   /// one takes a Set again.
   std::map<Guid, std::string> refusing;
 
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";
+
+  /// Hosts may hear of `in_force`, who were told of `before`; null: of nothing.
+  [[nodiscard]] bool may_publish_after(const ActiveSubnet* before) const {
+    return !is_plan_interrupted || in_force->rows->empty() || before == nullptr ||
+           before->has_routes_of(*in_force);
+  }
 
   /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may
   /// keep it.

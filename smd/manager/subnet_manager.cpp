@@ -282,18 +282,8 @@ std::vector<std::string> SubnetManager::alarms() const {
 /// Who else manages here is asked before anything is written.
 void SubnetManager::survey(const SweepReport& found) {
   const Fabric& fabric = *found.fabric;
-  std::vector<ManagerAddress> managers;
-  for (const PortIdx port : fabric.peer.indices()) {
-    const std::uint32_t can = fabric.port_info[port].capability_mask;
-    if (!fabric.is_end_port(port) || port == fabric.sm_port || (can & port_cap::kIsSm) == 0 ||
-        (can & port_cap::kIsSmDisabled) != 0)
-      continue;
-    managers.push_back({.guid = fabric.port_guid[port],
-                        .route = SmpRoute::directed(path_to(found, port)),
-                        .lid = fabric.port_info[port].lid});
-  }
   election_.know_own_port(fabric.port_info[fabric.sm_port].capability_mask);
-  election_.survey(std::move(managers), [this] {
+  election_.survey(find_other_managers(found), [this] {
     if (cycle_) cycle_->proceed();
   });
 }
@@ -409,7 +399,12 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
-  active_.publish(state_.in_force);
+  publish();
+}
+
+/// Of a change that is not written to its end, and needs several VLs, hosts hear when it is.
+void SubnetManager::publish() {
+  if (state_.may_publish_after(active_.current().get())) active_.publish(state_.in_force);
 }
 
 void SubnetManager::on_cycle(CycleReport report) {
@@ -445,7 +440,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   enter(report.error ? Phase::Idle : Phase::Up);
   if (!report.error && !is_published_) on_written(report);
   cycle_ended_.emit(*last_);
-  if (!report.error && active_.current() != state_.in_force) active_.publish(state_.in_force);
+  if (!report.error && active_.current() != state_.in_force) publish();
   observer_.on_cycle(*last_);
   election_.settle();
   if (phase_ == Phase::HandingOver) return;
@@ -498,7 +493,7 @@ void SubnetManager::start_deferred_work() {
   deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
     deferred_work_due_since_.reset();
     meter_.lap();
-    active_.publish(state_.in_force);
+    publish();
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
       if (!pending_.empty() && phase_ == Phase::Up) {
         begin_cycle(std::exchange(pending_, {}));

@@ -134,7 +134,8 @@ class SubnetManager {
   [[nodiscard]] const CycleReport* bring_up() const { return bring_up_ ? &*bring_up_ : nullptr; }
 
   /// What the last cycle without error reached, with what was learned since; null before, and while
-  /// another manager is master. Published as soon as all is written, while the cycle still measures
+  /// another manager is master. Where routes need several VLs, the last of them whose plan was
+  /// written to its end. Published as soon as all is written, while the cycle still measures
   /// its routes. Published anew also when the keys of ports or the other managers are better known.
   /// Who subscribes outlives the manager.
   [[nodiscard]] Publisher<ActiveSubnet>& active() { return active_; }
@@ -199,6 +200,7 @@ class SubnetManager {
   void trigger(SweepTrigger why);
   void begin_cycle(SweepTrigger why);
   void on_written(const CycleReport& report);
+  void publish();
   void on_cycle(CycleReport report);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);

@@ -46,6 +46,21 @@ bool same_registers(const Fabric& a, const Fabric& b, const LidMap& lids) {
 
 }  // namespace
 
+std::vector<ManagerAddress> find_other_managers(const SweepReport& found) {
+  const Fabric& fabric = *found.fabric;
+  std::vector<ManagerAddress> managers;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const std::uint32_t can = fabric.port_info[port].capability_mask;
+    if (!fabric.is_end_port(port) || port == fabric.sm_port || (can & port_cap::kIsSm) == 0 ||
+        (can & port_cap::kIsSmDisabled) != 0)
+      continue;
+    managers.push_back({.guid = fabric.port_guid[port],
+                        .route = SmpRoute::directed(path_to(found, port)),
+                        .lid = fabric.port_info[port].lid});
+  }
+  return managers;
+}
+
 FabricCounts count(const Fabric& fabric) {
   FabricCounts counts{.switches = fabric.switch_count(), .links = fabric.link_count()};
   counts.cas = fabric.node_count() - fabric.switch_count();

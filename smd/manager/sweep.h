@@ -11,6 +11,7 @@
 
 #include "smd/config/settings.h"
 #include "smd/discovery/discovery.h"
+#include "smd/ha/election.h"
 #include "smd/ib/types.h"
 #include "smd/manager/manager_state.h"
 #include "smd/runtime/runtime.h"
@@ -152,7 +153,10 @@ class Sweep {
   Timer deferred_;  // see leave()
 };
 
-// What a discovery says at first glance: how much there is, and how long an answer may take.
+// What a discovery says at first glance: how much there is, who else manages here, and how long an
+// answer may take.
+
+[[nodiscard]] std::vector<ManagerAddress> find_other_managers(const SweepReport& found);
 
 /// LIDs and hosts are counted later.
 [[nodiscard]] FabricCounts count(const Fabric& fabric);

@@ -8,6 +8,7 @@ namespace smd {
 namespace {
 
 void add(TransitionReport& sum, const TransitionReport& more) {
+  sum.interrupted = more.interrupted;
   if (more.phases == 0) return;
   sum.certified = sum.phases == 0 ? more.certified : sum.certified && more.certified;
   sum.kind = sum.phases == 0 ? more.kind : std::max(sum.kind, more.kind);
@@ -64,6 +65,7 @@ Trouble trouble_of(const CycleReport& cycle) {
   };
   if (cycle.fault_count > 0)
     return count(Kind::SettingsFailed, cycle.fault_count, "settings failed");
+  if (!cycle.transition.interrupted.empty()) return {Kind::PlanInterrupted, "a plan ended early"};
   if (cycle.ports_down_after > 0)
     return count(Kind::PortsNotActive, cycle.ports_down_after, "ports are not active");
   if (const std::uint64_t far = cycle.out_of_reach(); far > 0)

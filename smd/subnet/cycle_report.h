@@ -53,6 +53,7 @@ struct TransitionReport {
   std::uint64_t blocked = 0;  // turns that stay blocked
   std::uint64_t replans = 0;  // made anew around what was confirmed
   std::string why;            // of a fallback
+  std::string interrupted;    // why the last plan ended early; empty: all of it is written
 };
 
 /// Small enough to keep a hundred of them.
@@ -121,10 +122,10 @@ struct CycleReport {
   }
 
   /// Up and verified: every port in the subnet could be asked, every managed one is Active, every
-  /// route checked, every Set confirmed.
+  /// route checked, every plan written to its end, every Set confirmed.
   [[nodiscard]] bool up() const {
-    return !error && routes.ok() && fault_count == 0 && ports_down_after == 0 &&
-           ports_without_lid == 0 && out_of_reach() == 0;
+    return !error && routes.ok() && transition.interrupted.empty() && fault_count == 0 &&
+           ports_down_after == 0 && ports_without_lid == 0 && out_of_reach() == 0;
   }
 };
 
@@ -138,6 +139,7 @@ struct Trouble {
     CycleFailed,
     ChecksDiffer,
     SettingsFailed,
+    PlanInterrupted,
     PortsNotActive,
     OutOfReach,
     Silence,
