@@ -485,6 +485,23 @@ SweepReport leave_out(const SweepReport& report, const std::map<Guid, std::strin
   return out;
 }
 
+SweepReport leave_out_links(const SweepReport& report, const std::map<PortRef, std::string>& ends) {
+  Survey survey;
+  survey.seed(report);
+  Anomalies anomalies{.silent = report.silent, .duplicates = {}};
+  for (const auto& [end, why] : ends) {
+    const auto node = survey.find(end.node);
+    if (!node || end.port.value() > survey.num_ports(*node)) continue;
+    const LinkEnd here{*node, end.port};
+    if (!survey.peer(here)) continue;
+    survey.unlink(here);
+    anomalies.silent.push_back({end.node, end.port, why});
+  }
+  SweepReport out = build_report(survey, std::move(anomalies), report.fabric->epoch);
+  out.duplicates = report.duplicates;
+  return out;
+}
+
 SilentPort out_of_reach(Guid node, PortNum port) {
   return {.node = node,
           .port = port,

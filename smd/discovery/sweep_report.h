@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "smd/base/shared.h"
+#include "smd/fabric/delta.h"
 #include "smd/fabric/fabric.h"
 #include "smd/mad/port_info.h"
 #include "smd/smp/smp_client.h"
@@ -91,5 +92,9 @@ struct SweepReport {
 /// given, and what only they lead to is not there. The manager's own node stays.
 [[nodiscard]] SweepReport leave_out(const SweepReport& report,
                                     const std::map<Guid, std::string>& nodes);
+
+/// `report` as it would be if nobody had answered through the links that end at these ports.
+[[nodiscard]] SweepReport leave_out_links(const SweepReport& report,
+                                          const std::map<PortRef, std::string>& ends);
 
 }  // namespace smd

@@ -34,6 +34,7 @@ void Cycle::on_swept(SweepResult swept) {
   if (swept.error) return fail(std::move(*swept.error));
   report_.quiet = swept.quiet;
   if (swept.quiet) return finish();
+  if (!swept.partial) parts_.state.inactive_links.clear();  // they are tried again
   report_.resweep = std::move(swept.resweep);
   found_ = std::move(swept.sweep);
   new_silence_ = swept.new_silence;
@@ -59,10 +60,24 @@ void Cycle::probe_refusing() {
 
 void Cycle::take_in() {
   if (!parts_.state.refusing.empty()) found_ = leave_out(found_, parts_.state.refusing);
+  leave_out_inactive_links();
   found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
   count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);
+}
+
+void Cycle::leave_out_inactive_links() {
+  std::map<PortRef, std::string>& links = parts_.state.inactive_links;
+  if (links.empty()) return;
+  const Fabric& fabric = *found_.fabric;
+  std::erase_if(links, [&](const auto& each) {
+    const auto node = fabric.find_node(each.first.node);
+    if (!node || each.first.port.value() > fabric.num_ports(*node)) return true;
+    const PortState state = fabric.port_info[fabric.port_of(*node, each.first.port)].state();
+    return state == PortState::Active || state == PortState::Down;
+  });
+  found_ = leave_out_links(found_, links);
 }
 
 void Cycle::count_found() {

@@ -6,9 +6,9 @@
 //
 // What could not be confirmed in one phase of a plan ends the plan there; it is made again around
 // what is confirmed, a few times. A switch that none of them got past is left out as if it were
-// silent, and the cycle goes on without it from assign_lids. A rebalance of loads is a
-// cycle without a change; it ends where its plan would block anything. PIRa and then FERa are two
-// rounds of the last two lines.
+// silent, as is a link between switches that does not become Active, and the cycle goes on without
+// it from assign_lids. A rebalance of loads is a cycle without a change; it ends where its plan
+// would block anything. PIRa and then FERa are two rounds of the last two lines.
 #pragma once
 
 #include <functional>
@@ -92,6 +92,7 @@ class Cycle {
   void on_swept(SweepResult swept);
   void probe_refusing();
   void take_in();
+  void leave_out_inactive_links();
   void count_found();
   void take_keys();
   void follow_other_master();

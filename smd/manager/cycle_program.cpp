@@ -42,6 +42,12 @@ std::string print_cost(const TransitionPlan& plan) {
       plan.blocked_sls.size());
 }
 
+/// Of ascending lists.
+template <class T>
+void keep_common(std::vector<T>& list, const std::vector<T>& other) {
+  std::erase_if(list, [&](const T& each) { return !std::ranges::binary_search(other, each); });
+}
+
 /// The same ports by their numbers in `now`, those that it has.
 std::vector<PortIdx> find_again(const std::vector<PortIdx>& ports,
                                 const Fabric& before,
@@ -292,10 +298,11 @@ void Cycle::on_programmed(ProgramReport report) {
       report_.resweep.insert(report_.resweep.end(), refused.begin(), refused.end());
       return tell_clients();
     }
-    const std::vector<Guid> before = std::exchange(refusal_, *report.plan_interrupted).switches;
-    if (replans_ > 0)
-      std::erase_if(refusal_.switches,
-                    [&](Guid guid) { return !std::ranges::binary_search(before, guid); });
+    const PlanInterruption before = std::exchange(refusal_, *report.plan_interrupted);
+    if (replans_ > 0) {
+      keep_common(refusal_.switches, before.switches);
+      keep_common(refusal_.links, before.links);
+    }
     if (replans_++ < kMostReplans) return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
   }
@@ -311,17 +318,19 @@ void Cycle::on_programmed(ProgramReport report) {
   tell_clients();
 }
 
-/// Whether there is somebody to blame for the plan that does not get on, and the rest can do
-/// without.
+/// Whether there is somebody to blame for the plan that does not get on, or a link, and the rest
+/// can do without.
 bool Cycle::has_refusing() const {
   if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
+  if (!refusal_.links.empty()) return true;
   return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
     const auto node = found_.fabric->find_node(guid);
     return node && !is_indispensable(found_, *node);
   });
 }
 
-/// What one switch does not take is its own loss: the others are routed around it.
+/// What one switch does not take is its own loss: the others are routed around it, as around a link
+/// that does not become Active.
 void Cycle::leave_out_refusing() {
   const std::shared_ptr<const Fabric> with_them = found_.fabric;
   for (const Guid guid : refusal_.switches) {
@@ -332,6 +341,11 @@ void Cycle::leave_out_refusing() {
     why = "left out, it does not take its settings: " + refusal_.why;
     found_ = leave_out(found_, {{guid, why}});
   }
+  for (const PortRef& end : refusal_.links) {
+    log::warn("link.left_out", "node={} port={} why=\"{}\"", end.node, end.port, refusal_.why);
+    parts_.state.inactive_links[end] = "left out, its link does not become Active";
+  }
+  if (!refusal_.links.empty()) found_ = leave_out_links(found_, parts_.state.inactive_links);
   report_.came_up = find_again(report_.came_up, *with_them, *found_.fabric);
   count_found();
   rebalancing_ = false;

@@ -59,6 +59,10 @@ struct ManagerState {
   /// one takes a Set again.
   std::map<Guid, std::string> refusing;
 
+  /// Ends of links between switches that did not become Active, and why: left out until everything
+  /// is swept again.
+  std::map<PortRef, std::string> inactive_links;
+
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";
 

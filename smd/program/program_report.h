@@ -94,6 +94,7 @@ struct PlanInterruption {
   std::size_t phase = 0;       // the one that is not complete
   std::string why;             // one line: the first thing that was not confirmed
   std::vector<Guid> switches;  // who did not confirm, ascending
+  std::vector<PortRef> links;  // or: ends of links between switches that are not Active; ascending
 
   friend bool operator==(const PlanInterruption&, const PlanInterruption&) = default;
 };

@@ -1,8 +1,9 @@
 // Runs the phases of a plan, list by list. A list that is not confirmed as a whole ends the plan:
 // what follows was proved for switches that hold it. Everybody else on the list is served first.
 //
-// Two things interrupt nothing: a port that does not come up, since it carries nothing; and
-// whatever happens to an initial plan, since nothing carries anything.
+// Two things interrupt nothing: a port that does not come up, unless it is one of a link between
+// switches and entries of later phases lead there; and whatever happens to an initial plan, since
+// nothing carries anything.
 
 #include "smd/program/programmer.h"
 
@@ -50,6 +51,7 @@ class PhaseRunner {
 
   /// True when the plan ends here.
   bool interrupts(std::string_view list, Unconfirmed unconfirmed);
+  bool lacks_links();
 
   /// By all of the plan so far: turns, or SLs of turns.
   [[nodiscard]] std::uint64_t turns_closed() const;
@@ -140,6 +142,7 @@ void PhaseRunner::raise_tops() {
 
 void PhaseRunner::activate() {
   parts_.ports.activate(phase().activate, [this] {
+    if (lacks_links()) return;
     ++at_;
     run_.report.phases_done = at_;
     const bool drains = plan().in_flight == InFlight::Drained && at_ < plan().phases.size() &&
@@ -177,6 +180,31 @@ bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
   unconfirmed.nodes.erase(twice.begin(), twice.end());
   run_.report.plan_interrupted = {
       .phase = at_, .why = std::move(why), .switches = std::move(unconfirmed.nodes)};
+  std::exchange(done_, nullptr)();
+  return true;
+}
+
+/// Entries of later phases lead over links between switches that this one activates.
+bool PhaseRunner::lacks_links() {
+  if (at_ + 1 == plan().phases.size() || plan().kind == TransitionKind::Initial) return false;
+  const Fabric& fabric = run_.fabric();
+  PlanInterruption lack{.phase = at_, .why = {}, .switches = {}, .links = {}};
+  for (const PortIdx port : phase().activate) {
+    const PortIdx peer = fabric.peer[port];
+    const PortState state = run_.report.port_info[port].state();
+    if (state == PortState::Active || peer == kNone<PortIdx> ||
+        fabric.switch_at(port) == kNone<SwitchIdx> || fabric.switch_at(peer) == kNone<SwitchIdx>)
+      continue;
+    if (lack.links.empty())
+      lack.why = fmt::format("activating links of phase {}: {} is {}",
+                             at_ + 1,
+                             print_port(fabric, port),
+                             print_port_state(state));
+    lack.links.push_back({fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
+  }
+  if (lack.links.empty()) return false;
+  std::ranges::sort(lack.links);
+  run_.report.plan_interrupted = std::move(lack);
   std::exchange(done_, nullptr)();
   return true;
 }

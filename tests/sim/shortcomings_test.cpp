@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
@@ -308,6 +310,46 @@ TEST(APortOfASwitchThatRefusesPortInfo, IsNoLinkToRouteOver) {
     ASSERT_TRUE(subnet.settle());
     expect_no_link();
   }
+}
+
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAround) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  ASSERT_TRUE(subnet.start());
+  const std::uint32_t leaf = subnet.node("sw-0-1");
+  const PortNum end = port_to(subnet, "sw-0-1", "sw-1-0");
+  const std::map<std::uint32_t, PortNum> ends{
+      {leaf, end}, {subnet.node("sw-1-0"), port_to(subnet, "sw-1-0", "sw-0-1")}};
+  set_cable(subnet, "sw-0-1", "sw-1-0", false);
+  ASSERT_TRUE(subnet.settle());
+  bool swallows = true;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    if (!swallows || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
+        decode_port_info(smp.data)->state() != PortState::Active)
+      return true;
+    const auto at = ends.find(find_destination(subnet, smp));
+    return at == ends.end() || at->second != decode_port_info_modifier(smp.attribute_modifier).port;
+  };
+  set_cable(subnet, "sw-0-1", "sw-1-0", true);
+  ASSERT_TRUE(subnet.settle());
+  const auto expect_no_entry = [&] {
+    for (std::uint16_t lid = 1; lid <= subnet.manager.in_force()->lids->top.value(); ++lid)
+      EXPECT_NE(subnet.fabric.lft(leaf, Lid{lid}), end) << lid;
+    EXPECT_EQ(find_broken_route(subnet), "");
+    EXPECT_FALSE(subnet.manager.last_cycle()->error);
+    EXPECT_THAT(subnet.manager.alarms(), Contains(HasSubstr("does not become Active")));
+  };
+  expect_no_entry();
+  for (const bool up : {false, true}) {
+    subnet.fabric.set_link(subnet.node("host-00007"), kOne, up);
+    ASSERT_TRUE(subnet.settle());
+    expect_no_entry();
+  }
+  swallows = false;
+  ASSERT_TRUE(
+      subnet.run_until([&] { return subnet.manager.alarms().empty() && subnet.manager.at_rest(); },
+                       std::chrono::minutes(12)));
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 /// H1 (the manager's) and H2, both with a port at S1 and one at S2.

@@ -199,6 +199,46 @@ TEST_F(Change, TheListsOfAPhaseComeInOrder) {
   EXPECT_EQ(lab.find_inactive_port(), "");
 }
 
+// Entries lead over the link, and it carries nothing.
+TEST(LinksThatDoNotBecomeActive, EndThePlanBeforeTheEntriesThatRelyOnThem) {
+  ProgramLab lab(kTree);
+  lab.bring_up();
+  const std::uint32_t spine = lab.sim_switch(lab.switch_named("sw-1-0"));
+  lab.fabric.set_link(spine, PortNum{1}, false);
+  lab.runtime.run_until(lab.runtime.now() + std::chrono::seconds(1));
+  lab.fabric.set_link(spine, PortNum{1}, true);
+  lab.runtime.run_until(lab.runtime.now() + std::chrono::seconds(1));
+  lab.discover();
+  const ForwardingTables before = lab.routing.lft;
+  lab.routing.lft = turned_tables(lab.snapshot(), before);
+  const Fabric& fabric = lab.snapshot();
+  const PortIdx end = fabric.port_of(fabric.switch_node[lab.switch_named("sw-1-0")], PortNum{1});
+  TransitionPlan plan = split_by_lid(before, lab.routing.lft, 1);
+  plan.kind = TransitionKind::Certified;
+  std::vector<PortIdx> ends{end, fabric.peer[end]};
+  std::ranges::sort(ends);
+  plan.phases.insert(plan.phases.begin(), TransitionPhase{.activate = ends});
+  unsigned blocks = 0;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set) return true;
+    blocks += sim::is_about(smp, AttributeId::LinearForwardingTable) ? 1u : 0u;
+    return !sim::is_about(smp, AttributeId::PortInfo) ||
+           decode_port_info(smp.data)->state() != PortState::Active;
+  };
+  ProgramInput input = lab.input();
+  input.plan = &plan;
+  const ProgramReport report = lab.program(input);
+  ASSERT_TRUE(report.plan_interrupted);
+  EXPECT_EQ(report.plan_interrupted->phase, 0u);
+  EXPECT_TRUE(report.plan_interrupted->switches.empty()) << "nobody is to blame";
+  EXPECT_EQ(report.plan_interrupted->links.size(), 2u);
+  EXPECT_EQ(blocks, 0u);
+
+  lab.tap.on_send = nullptr;
+  EXPECT_FALSE(lab.program(input).plan_interrupted);
+  EXPECT_EQ(lab.find_inactive_port(), "");
+}
+
 /// From the last SL-to-VL entry to the first forwarding block, with a drain time of 100 ms.
 Duration time_before_entries(ProgramLab& lab, const TransitionPlan& plan, const SlToVlMaps* rows) {
   ProgramInput input = lab.input();
