@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "smd/plan/make/fallback_plans.h"
@@ -96,6 +97,82 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   return plan;
 }
 
+// Packets that come to a switch without an entry are lost. A phase that gives a switch its first
+// entry for a LID, and leads packets there that got on before, becomes two: first entries first.
+// Whatever is in force in either part may be in force in the whole phase, so its proof holds.
+class FirstEntriesFirst {
+ public:
+  explicit FirstEntriesFirst(const TransitionTask& task) : task_(task), fabric_(*task.fabric) {}
+
+  void apply(TransitionPlan& plan) {
+    std::vector<TransitionPhase> phases;
+    for (TransitionPhase& phase : plan.phases) {
+      const auto is_first = [&](const EntryChange& each) { return lacks_entry(each.sw, each.lid); };
+      if (needs_two(phase)) {
+        TransitionPhase front{.block = std::move(phase.block),
+                              .restore = std::move(phase.restore),
+                              .deactivate = std::move(phase.deactivate),
+                              .sl_to_vl = std::exchange(phase.sl_to_vl, false),
+                              .advertised = std::exchange(phase.advertised, false),
+                              .certificate = phase.certificate};
+        phase.block.clear();
+        phase.restore.clear();
+        phase.deactivate.clear();
+        std::ranges::copy_if(phase.entries, std::back_inserter(front.entries), is_first);
+        std::erase_if(phase.entries, is_first);
+        note_written(front);
+        phases.push_back(std::move(front));
+      }
+      note_written(phase);
+      phases.push_back(std::move(phase));
+    }
+    if (phases.size() > plan.phases.size() && plan.vls > 1) plan.in_flight = InFlight::Drained;
+    plan.phases = std::move(phases);
+  }
+
+ private:
+  [[nodiscard]] bool lacks_entry(SwitchIdx sw, Lid lid) const {
+    return entry_of(*task_.held, sw, lid) == kNoRoute && !written_.contains({sw, lid});
+  }
+
+  // Packets may get on from here.
+  [[nodiscard]] bool forwards(SwitchIdx sw, Lid lid) const {
+    const PortNum held = entry_of(*task_.held, sw, lid);
+    if (written_.contains({sw, lid}) || held == PortNum{0}) return true;
+    const NodeIdx node = fabric_.switch_node[sw];
+    return held.value() <= fabric_.num_ports(node) &&
+           fabric_.peer[fabric_.port_of(node, held)] != kNone<PortIdx>;
+  }
+
+  [[nodiscard]] bool needs_two(const TransitionPhase& phase) const {
+    std::set<std::pair<SwitchIdx, Lid>> first;
+    for (const EntryChange& each : phase.entries) {
+      if (each.egress != kNoRoute && lacks_entry(each.sw, each.lid))
+        first.emplace(each.sw, each.lid);
+    }
+    return !first.empty() && std::ranges::any_of(phase.entries, [&](const EntryChange& each) {
+      const NodeIdx node = fabric_.switch_node[each.sw];
+      if (each.egress.value() > fabric_.num_ports(node) || !forwards(each.sw, each.lid))
+        return false;
+      const PortIdx peer = fabric_.peer[fabric_.port_of(node, each.egress)];
+      return peer != kNone<PortIdx> && fabric_.switch_at(peer) != kNone<SwitchIdx> &&
+             first.contains({fabric_.switch_at(peer), each.lid}) &&
+             task_.lids->owner_of(each.lid) != kNone<PortIdx>;
+    });
+  }
+
+  // Of entries that led nowhere.
+  void note_written(const TransitionPhase& phase) {
+    for (const EntryChange& each : phase.entries) {
+      if (!forwards(each.sw, each.lid)) written_.emplace(each.sw, each.lid);
+    }
+  }
+
+  const TransitionTask& task_;
+  const Fabric& fabric_;
+  std::set<std::pair<SwitchIdx, Lid>> written_;
+};
+
 bool has_orientation(const TransitionTask& task) {
   return task.orientation != nullptr &&
          task.orientation->rank.size() == task.fabric->switch_count();
@@ -112,6 +189,7 @@ class KindChooser {
 
   TransitionPlan run() {
     TransitionPlan plan = choose();
+    if (plan.kind == TransitionKind::Certified) FirstEntriesFirst{task_}.apply(plan);
     plan.why = std::move(why_);
     return plan;
   }

@@ -307,7 +307,37 @@ std::string PlanReplay::take_entries(const TransitionPhase& phase) {
   for (std::size_t lid = 0; lid < written.size(); ++lid) {
     if (written[lid]) written_.push_back(static_cast<std::uint16_t>(lid));
   }
+  if (plan_.kind == TransitionKind::Certified) {
+    if (std::string fault = check_next_hops(phase); !fault.empty()) return fault;
+  }
   return check_turns_of_detours();
+}
+
+bool PlanReplay::got_on(SwitchIdx sw, std::uint16_t lid) const {
+  const PortNum egress = before_.row(sw)[lid];
+  const NodeIdx node = fabric_.switch_node[sw];
+  if (egress.value() > fabric_.num_ports(node)) return false;
+  const PortIdx out = fabric_.port_of(node, egress);
+  return egress == PortNum{0} || (fabric_.peer[out] != kNone<PortIdx> && carries(out));
+}
+
+// Packets that got on before are not led to a switch that may have no entry for them yet.
+std::string PlanReplay::check_next_hops(const TransitionPhase& phase) const {
+  for (const EntryChange& change : phase.entries) {
+    const std::uint16_t lid = change.lid.value();
+    if (change.egress.value() > fabric_.num_ports(fabric_.switch_node[change.sw]) ||
+        task_.lids->owner_of(change.lid) == kNone<PortIdx> || !got_on(change.sw, lid))
+      continue;
+    const PortIdx peer =
+        fabric_.peer[fabric_.port_of(fabric_.switch_node[change.sw], change.egress)];
+    const SwitchIdx next = peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
+    if (next != kNone<SwitchIdx> && before_.row(next)[lid] == kNoRoute &&
+        after_.row(next)[lid] != kNoRoute && !is_unknown(next, lid))
+      return fmt::format("{} leads to {}, which may have none yet",
+                         print_entry(change),
+                         name_of(fabric_, fabric_.switch_node[next]));
+  }
+  return "";
 }
 
 std::string PlanReplay::begin_phase(const TransitionPhase& phase) {

@@ -42,6 +42,8 @@ class PlanReplay {
   [[nodiscard]] std::string print_entry(const EntryChange& change) const;
   [[nodiscard]] bool may_send(SwitchIdx sw, Lid lid, PortNum egress) const;
   [[nodiscard]] std::string check_turns_of_detours() const;
+  [[nodiscard]] bool got_on(SwitchIdx sw, std::uint16_t lid) const;
+  [[nodiscard]] std::string check_next_hops(const TransitionPhase& phase) const;
   [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
 
   [[nodiscard]] bool carries(PortIdx port) const {

@@ -38,6 +38,15 @@ inline HandMade moved_cut_node() {
   return made;
 }
 
+//   S1 - S2    H3 on S3, H1 on S1. S1 goes through S4 before and through S2 afterwards, which has
+//   |    |     no entry for H3 before.
+//   S4 - S3
+inline HandMade first_entry() {
+  return {"S1-S2 S2-S3 S3-S4 S4-S1 S1-H1 S3-H3",
+          "S1>H3=S4 S4>H3=S3 S3>H3=H3 S1>H1=H1",
+          "S1>H3=S2 S2>H3=S3"};
+}
+
 // The same when all is done, but nobody knows what S1 holds.
 inline HandMade unknown_block() {
   HandMade made = moved_cut_node();

@@ -87,6 +87,26 @@ TEST(Planner, WhoSendsToANeighbourWaitsUntilItKnowsTheWay) {
   try_all_mixtures(made.task(), plan);
 }
 
+TEST(Planner, ASwitchGetsItsFirstEntryBeforePacketsAreLedThere) {
+  const HandMade made = first_entry();
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  EXPECT_EQ(plan.kind, TransitionKind::Certified);
+  ASSERT_EQ(plan.phases.size(), 2u);
+  EXPECT_THAT(plan.phases[0].entries, ElementsAre(entry(made, "S2", 3)));
+  EXPECT_THAT(plan.phases[1].entries, ElementsAre(entry(made, "S1", 3)));
+  EXPECT_TRUE(plan.certified());
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+  try_all_mixtures(made.task(), plan);
+}
+
+TEST(Planner, FirstEntriesAreOnePhaseWhereAllPacketsAreLostBefore) {
+  HandMade made = first_entry();
+  made.held = tables_from(*made.fabric, "S1>H3=H3", made.held);  // no such link
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  EXPECT_EQ(plan.phases.size(), 1u);
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+}
+
 TEST(Planner, CountsOnADrainedFabricOnlyWhereItMust) {
   const HandMade made = circle_of_late_packets();
   const TransitionPlan plan = plan_transition(made.task(), {});
