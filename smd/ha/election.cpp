@@ -86,8 +86,7 @@ void Election::enter(SmState state, std::string_view why) {
   if (state == SmState::Master) waited_for_.clear();
   if (state != SmState::Standby) poll_timer_.reset();
   if (state == SmState::Master) {
-    last_beat_ = runtime_.now();
-    beat();
+    start_beating();
   } else {
     beat_timer_.reset();
     trouble_.clear();
@@ -576,19 +575,23 @@ void Election::end_talks() {
 // --- A process that stood still -----------------------------------------------------------------
 
 bool Election::may_write() const {
-  return state_ == SmState::Master && !holding_ &&
-         runtime_.now() - last_beat_ < config_.poll_interval * std::max(1u, config_.poll_retries);
+  return state_ == SmState::Master && !holding_ && !stood_still();
 }
 
-/// Whoever polls us gives up after poll_retries more; we stop before.
 void Election::beat() {
-  const bool stalled = !holding_ && !may_write();
-  last_beat_ = runtime_.now();
+  const bool stalled = !holding_ && stood_still();
+  last_beat_ = now();
   if (stalled) {
     log::warn("sm.stalled", "this process stood still; another manager may rule by now");
     return apply(SmEvent::Stalled, {}, print_sm_event(SmEvent::Stalled));
   }
   beat_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval / 2, [this] { beat(); });
+}
+
+void Election::adopt(const ElectionConfig& config) {
+  const bool awake = state_ == SmState::Master && (holding_ || !stood_still());
+  config_ = config;
+  if (awake) start_beating();
 }
 
 }  // namespace smd

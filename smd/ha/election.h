@@ -13,6 +13,7 @@
 // more rarely.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -94,7 +95,9 @@ class Election {
   /// Into Discovering; the owner sweeps everything of its own accord.
   void start();
 
-  void adopt(const ElectionConfig& config) { config_ = config; }
+  /// A master that was awake by the old times is not judged by the new ones for what lies behind
+  /// it.
+  void adopt(const ElectionConfig& config);
 
   /// Asks everybody in `where` and those who asked us, and assesses them. `go_on` runs when we are
   /// master afterwards and nobody stands against it, or a handover waits; at once when there is
@@ -159,6 +162,12 @@ class Election {
     std::string why;
   };
 
+  /// The first does not count the time in which the machine is suspended.
+  struct ClockReading {
+    TimePoint running;
+    TimePoint with_suspends;
+  };
+
   void enter(SmState state, std::string_view why);
   void ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info);
   void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
@@ -189,6 +198,22 @@ class Election {
   void end_talks();
   void give_up(std::string_view why);
   void acknowledge(const SmpRoute& route);
+
+  [[nodiscard]] ClockReading now() const { return {runtime_.now(), runtime_.now_with_suspends()}; }
+
+  /// Whoever polls us gives up after poll_retries more; we stop before.
+  [[nodiscard]] bool stood_still() const {
+    const Duration limit = config_.poll_interval * std::max(1u, config_.poll_retries);
+    const ClockReading at = now();
+    return at.running - last_beat_.running >= limit ||
+           at.with_suspends - last_beat_.with_suspends >= limit;
+  }
+
+  void start_beating() {
+    last_beat_ = now();
+    beat();
+  }
+
   void beat();
 
   Runtime& runtime_;
@@ -218,7 +243,7 @@ class Election {
   unsigned missed_ = 0;
   unsigned polls_ = 0;
   std::string trouble_;
-  TimePoint last_beat_;
+  ClockReading last_beat_;
 
   SmpScope survey_scope_;
   SmpScope request_scope_;  // polls and handovers

@@ -8,6 +8,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <ctime>
 #include <exception>
 #include <list>
 #include <mutex>
@@ -168,6 +169,12 @@ AsioRuntime::~AsioRuntime() {
 }
 
 TimePoint AsioRuntime::now() const { return impl_->in_turn ? impl_->now : impl_->refreshed_now(); }
+
+TimePoint AsioRuntime::now_with_suspends() const {
+  timespec at{};
+  clock_gettime(CLOCK_BOOTTIME, &at);
+  return {std::chrono::seconds(at.tv_sec) + Duration{at.tv_nsec}};
+}
 
 TimerId AsioRuntime::call_at(TimePoint when, Task task) {
   return impl_->add(when, std::move(task));

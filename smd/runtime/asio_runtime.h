@@ -24,6 +24,7 @@ class AsioRuntime final : public Runtime {
   /// The time of the current wake-up. Inside a socket handler of io(), which is a wake-up of its
   /// own, the clock is read.
   [[nodiscard]] TimePoint now() const override;
+  [[nodiscard]] TimePoint now_with_suspends() const override;
   TimerId call_at(TimePoint when, Task task) override;
   void cancel(TimerId id) override;
   void post(Task task) override;

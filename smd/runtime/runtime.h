@@ -42,6 +42,10 @@ class Runtime {
 
   [[nodiscard]] virtual TimePoint now() const = 0;
 
+  /// For differences alone: of a clock that goes on while the machine is suspended, which now()
+  /// need not do.
+  [[nodiscard]] virtual TimePoint now_with_suspends() const { return now(); }
+
   /// Runs `task` once at `when`, or as soon as possible when that is past.
   virtual TimerId call_at(TimePoint when, Task task) = 0;
 

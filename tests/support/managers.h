@@ -22,6 +22,8 @@ class PausableRuntime final : public Runtime {
 
   [[nodiscard]] TimePoint now() const override { return inner_.now(); }
 
+  [[nodiscard]] TimePoint now_with_suspends() const override { return now() + suspended; }
+
   TimerId call_at(TimePoint when, Task task) override;
   void cancel(TimerId id) override;
 
@@ -34,6 +36,8 @@ class PausableRuntime final : public Runtime {
   void resume();
 
   [[nodiscard]] bool paused() const { return paused_; }
+
+  Duration suspended{0};  // of the machine, which now() does not count
 
  private:
   void fire(std::uint64_t id);

@@ -36,6 +36,14 @@ TEST(AsioRuntime, PostsFromAnotherThreadRunOnTheLoopInOrder) {
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
+TEST(AsioRuntime, TheClockThatCountsSuspendsGoesOnAsTheOtherDoes) {
+  AsioRuntime runtime;
+  const TimePoint before = runtime.now(), with_suspends = runtime.now_with_suspends();
+  std::this_thread::sleep_for(5ms);
+  EXPECT_GE(runtime.now_with_suspends() - with_suspends, 5ms);
+  EXPECT_GE(runtime.now() - before, 5ms);
+}
+
 TEST(AsioRuntime, PostsFromAnotherThreadBeforeTheLoopRunsAreKept) {
   AsioRuntime runtime;
   std::thread([&] { runtime.post([&] { runtime.stop(); }); }).join();
