@@ -136,6 +136,8 @@ void Explorer::ask_switch_info(std::uint32_t node, std::function<void()> then) {
       });
 }
 
+/// Who does not take it, as under another M_Key, is read all the same; the bit stays raised there,
+/// and in the snapshot.
 void Explorer::clear_port_state_change(std::uint32_t node) {
   ask({.route = survey_.node(node).route,
        .method = Method::Set,
@@ -143,7 +145,7 @@ void Explorer::clear_port_state_change(std::uint32_t node) {
        .data = clear_change_data(survey_.node(node).switch_info)},
       [this, node](const Result<SmpReply>& reply) {
         if (!answered(reply))
-          return break_node(node, PortNum{0}, "clearing PortStateChange: " + describe(reply));
+          return ask_switch_info(node, [this, node] { ask_switch_ports(node); });
         survey_.node(node).switch_info.port_state_change = false;
         ask_switch_ports(node);
       });

@@ -14,15 +14,13 @@ SwitchReader::SwitchReader(SmpClient& client, Wanted wanted)
 
 void SwitchReader::start(Done done) {
   done_ = std::move(done);
-  outstanding_ = wanted_.identity ? 2 : 1;
   if (wanted_.identity) {
+    ++outstanding_;
     send(Method::Get, AttributeId::NodeInfo, 0, {}, [this](const SmpReply& reply) {
       on_node_info(reply);
     });
   }
-  send(Method::Get, AttributeId::SwitchInfo, 0, {}, [this](const SmpReply& reply) {
-    on_switch_info(reply);
-  });
+  ask_switch_info();
 }
 
 void SwitchReader::send(Method method,
@@ -69,20 +67,35 @@ void SwitchReader::proceed() {
   const SwitchInfo& info = reading_.info;
   reading_.restarted = wanted_.had_tables && !has_no_lft() && info.linear_fdb_top == 0;
   if (reading_.restarted) return finish();
-  reading_.raised = info.port_state_change || wanted_.cleared_before;
-  if (info.port_state_change) return clear();
+  reading_.raised = reading_.raised || info.port_state_change || wanted_.cleared_before;
+  if (info.port_state_change && !std::exchange(asked_to_clear_, true)) return clear();
   ask_ports();
 }
 
 void SwitchReader::clear() {
-  send(Method::Set,
-       AttributeId::SwitchInfo,
-       0,
-       clear_change_data(reading_.info),
-       [this](const SmpReply&) {
-         reading_.info.port_state_change = false;
-         ask_ports();
-       });
+  scope_.send({.route = wanted_.route,
+               .method = Method::Set,
+               .attribute = AttributeId::SwitchInfo,
+               .data = clear_change_data(reading_.info),
+               .m_key = wanted_.m_key},
+              [this](const Result<SmpReply>& reply) {
+                if (!answered(reply)) return read_unclear();
+                reading_.info.port_state_change = false;
+                ask_ports();
+              });
+}
+
+/// Perhaps it lives, and does not take that Set; port 0 says whether another M_Key is in the way.
+void SwitchReader::read_unclear() {
+  wanted_.anyway.push_back(PortNum{0});
+  ask_switch_info();
+}
+
+void SwitchReader::ask_switch_info() {
+  ++outstanding_;
+  send(Method::Get, AttributeId::SwitchInfo, 0, {}, [this](const SmpReply& reply) {
+    on_switch_info(reply);
+  });
 }
 
 void SwitchReader::ask_ports() {

@@ -21,7 +21,8 @@ namespace smd {
 // clearing it and every port. Clearing comes first, so that a change during the reading raises it
 // again. A switch with a SwitchPortStateTable is asked for that instead, and for PortInfo of the
 // ports where the table says anything new. It is not trusted blindly: where nothing in it explains
-// PortStateChange, or a port's PortInfo says otherwise, every port is asked.
+// PortStateChange, or a port's PortInfo says otherwise, every port is asked. A switch that does not
+// let the bit be cleared is read all the same, port 0 too; the next look finds it raised again.
 //
 // Nothing is cleared before NodeInfo says that the route leads to that switch: when a link
 // was moved, it leads to another one. Destroying the reader cancels what is pending.
@@ -60,9 +61,9 @@ class SwitchReader {
 
   struct Reading {
     SwitchInfo info;
-    bool raised = false;             // PortStateChange was set; it no longer is
-    bool restarted = false;          // then nothing else was asked, and the bit was left alone
-    bool unknown = false;            // another node answers; nothing else was asked
+    bool raised = false;     // PortStateChange was set; it no longer is, unless `info` says so
+    bool restarted = false;  // then nothing else was asked, and the bit was left alone
+    bool unknown = false;    // another node answers; nothing else was asked
     std::vector<PortReading> ports;  // ascending
   };
 
@@ -87,6 +88,8 @@ class SwitchReader {
   void on_node_info(const SmpReply& reply);
   void proceed();
   void clear();
+  void read_unclear();
+  void ask_switch_info();
   void ask_ports();
   void ask_states();
   void on_states(std::size_t block, const Result<SmpReply>& reply);
@@ -105,6 +108,7 @@ class SwitchReader {
   Wanted wanted_;
   Done done_;
   Reading reading_;
+  bool asked_to_clear_ = false;
   std::size_t outstanding_ = 0;
   std::vector<PortState>
       states_;  // as the table says, by port; empty: it was not read, or not used

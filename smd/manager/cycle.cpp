@@ -87,19 +87,21 @@ void Cycle::count_found() {
 }
 
 void Cycle::proceed() {
-  if (parts_.read_only) {
-    // Changes that a switch reported before its ports were read are still reported.
-    for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
-      if (found_.fabric->switch_info[sw].port_state_change)
-        report_.resweep.push_back(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
-    }
-  }
+  if (parts_.read_only) look_again_at_raised();
   follow_other_master();
   if (parts_.state.reregister) {
     const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
     ours_already_ = find_ports_that_name(*found_.fabric, own.lid);
   }
   take_keys();
+}
+
+/// Changes that a switch reported before its ports were read are still reported.
+void Cycle::look_again_at_raised() {
+  for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
+    if (found_.fabric->switch_info[sw].port_state_change)
+      report_.resweep.push_back(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
+  }
 }
 
 /// Keys that are shown are replaced; those that are not keep their ports from us.
@@ -111,6 +113,8 @@ void Cycle::take_keys() {
     ForeignKeys& keys = report_.foreign_keys;
     keys.ports -= taken;
     keys.forever = std::min(keys.forever, keys.ports);
+    // Where one was in the way, the bit can be cleared now.
+    if (taken > 0 && !parts_.read_only) look_again_at_raised();
     end_stage(key_taker_, report_.configure, &Cycle::address);
   });
 }

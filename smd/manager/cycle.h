@@ -94,6 +94,7 @@ class Cycle {
   void take_in();
   void leave_out_inactive_links();
   void count_found();
+  void look_again_at_raised();
   void take_keys();
   void follow_other_master();
   void soon(void (Cycle::*then)());

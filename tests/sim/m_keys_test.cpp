@@ -204,5 +204,127 @@ TEST_P(MKeyPerPort, TheNameOfASeedNeverLeaves) {
   EXPECT_EQ(seen, 0u);
 }
 
+// --- Keys of another manager where PortStateChange is raised -------------------------------------
+
+class ForeignMKey : public ::testing::Test {
+ protected:
+  static Settings one_key(MKey key, unsigned protect, std::uint16_t lease_s) {
+    Settings out = manager_settings(9);
+    out.ports.m_key = out.election.m_key = key;
+    out.ports.m_key_protect = static_cast<std::uint8_t>(protect);
+    out.ports.m_key_lease_s = lease_s;
+    return out;
+  }
+
+  void plug(const std::string& leaf, bool up) {
+    for (const unsigned port : {3u, 4u})
+      all.fabric.set_link(all.node(leaf), PortNum{static_cast<std::uint8_t>(port)}, up);
+  }
+
+  /// As another manager did meanwhile, from a host of the leaf.
+  void give_key(const std::string& leaf, const std::string& host, MKey shown, MKey key) {
+    sim::SimTransport transport(all.fabric, all.node(host), PortNum{1});
+    SmpClient client(all.runtime, transport, {});
+    SmpScope scope(client);
+    PortInfo body = all.fabric.port_info(all.node(leaf), PortNum{0});
+    SmpRequest request{.route = SmpRoute::to_lid(body.lid),
+                       .method = Method::Set,
+                       .attribute = AttributeId::PortInfo,
+                       .m_key = shown};
+    body.m_key = key;
+    encode_port_info(set_body(body, PortState::NoChange), request.data);
+    scope.send(request, [](const Result<SmpReply>& reply) { EXPECT_TRUE(reply); });
+    all.run_for(5ms);
+    ASSERT_EQ(key_of(leaf), key);
+  }
+
+  [[nodiscard]] MKey key_of(const std::string& name) const {
+    return all.fabric.port_info(all.node(name), PortNum{0}).m_key;
+  }
+
+  [[nodiscard]] bool is_raised(const std::string& name) const {
+    return all.fabric.switch_info(all.node(name)).port_state_change;
+  }
+
+  Managers all{kTree, kTwo};
+};
+
+TEST_F(ForeignMKey, ThatASwitchShowsIsReplacedWhenItComesBack) {
+  all[0].start(one_key(MKey{0xabc}, 0, 0));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  plug("sw-0-1", false);
+  all.run_for(1s);
+  ASSERT_TRUE(all.settle());
+  ASSERT_EQ(all[0].reports.back().counts.switches, 5u);
+  give_key("sw-0-1", "host-00002", MKey{0xabc}, MKey{0xdef});
+  plug("sw-0-1", true);
+  all.run_for(2s);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_EQ(key_of("sw-0-1"), MKey{0xabc});
+  EXPECT_EQ(all[0].reports.back().counts.switches, 6u);
+  EXPECT_EQ(all[0].reports.back().silent.size(), 0u);
+  EXPECT_FALSE(is_raised("sw-0-1")) << "what it reported is looked at, without a sweep";
+}
+
+TEST_F(ForeignMKey, ThatASwitchOfTheSubnetShowsIsReplacedWhenItReportsAChange) {
+  all[0].start(one_key(MKey{0xabc}, 0, 0));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  give_key("sw-0-1", "host-00002", MKey{0xabc}, MKey{0xdef});
+  all.fabric.set_link(all.node("sw-0-1"), PortNum{3}, false);
+  all.run_for(2s);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_EQ(key_of("sw-0-1"), MKey{0xabc});
+  EXPECT_EQ(all[0].reports.back().counts.switches, 6u);
+  EXPECT_FALSE(is_raised("sw-0-1"));
+}
+
+TEST_F(ForeignMKey, ThatHidesKeepsNoSwitchOutThatReportsAChange) {
+  all[0].start(one_key(MKey{0xabc}, 1, 30));
+  ASSERT_TRUE(all.settle());
+  all[0].kill();
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(all.run_until([&] { return !all[1].reports.empty(); }, 60s));
+  for (const bool up : {false, true}) {
+    all.fabric.set_link(all.node("sw-0-1"), PortNum{3}, up);
+    all.run_for(5s);
+    const CycleReport& report = all[1].reports.back();
+    EXPECT_EQ(report.counts.switches, 6u);
+    EXPECT_EQ(report.silent.size(), 0u);
+    EXPECT_GT(report.foreign_keys.ports, 0u);
+  }
+  ASSERT_TRUE(all.settle(300s)) << all.find_fault();
+  EXPECT_EQ(all[1].reports.back().foreign_keys.ports, 0u);
+}
+
+// An agent that answers everything else.
+TEST_F(ForeignMKey, NorDoesASwitchThatNeverForgetsAChange) {
+  unsigned tries = 0;
+  all[0].loses = [&](const Smp& smp) {
+    const bool clears = smp.method == Method::Set && is_about(smp, AttributeId::SwitchInfo) &&
+                        decode_switch_info(smp.data)->port_state_change;
+    tries += clears ? 1 : 0;
+    return clears;
+  };
+  Settings settings = manager_settings(9);
+  settings.sweep_interval = 10s;
+  all[0].start(settings);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  plug("sw-0-1", false);
+  all.run_for(5s);
+  EXPECT_EQ(all[0].reports.back().counts.switches, 5u);
+  plug("sw-0-1", true);
+  all.run_for(25s);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_EQ(all[0].reports.back().counts.switches, 6u);
+  EXPECT_EQ(all[0].reports.back().silent.size(), 0u);
+  // Six switches, six sweeps, four SMPs each.
+  tries = 0;
+  const std::size_t cycles = all[0].reports.size();
+  all.run_for(60s);
+  EXPECT_LE(tries, 150u);
+  EXPECT_EQ(all[0].reports.size(), cycles) << "nothing is written for it";
+  EXPECT_TRUE(all.settled());
+}
+
 }  // namespace m_keys_test
 }  // namespace smd::test

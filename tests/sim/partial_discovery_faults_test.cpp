@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "smd/policy/port_policy.h"
 #include "tests/sim/partial_lab.h"
 
 namespace smd::test {
@@ -98,6 +101,48 @@ TEST(PartialDiscoveryFaults, AChangeAtEveryMomentIsNotLost) {
       if (n > 400) FAIL() << moment.name << ": no end";
     }
   }
+}
+
+// Under an M_Key that is not ours, which lets Gets pass.
+TEST(PartialDiscoveryFaults, SwitchesWherePortStateChangeCannotBeClearedAreReadAllTheSame) {
+  PartialLab lab(sim::load_fabric(kFabric).value());
+  lab.bring_up();
+  std::vector<Guid> locked;
+  for (const char* const name : {"sw-2", "sw-3", "sw-5"}) {
+    const NodeIdx node = *lab.known.fabric->find_node(lab.guid(name));
+    PortInfo own = lab.fabric.port_info(lab.node(name), port(0));
+    own.m_key = MKey{0xdef};
+    own.m_key_protect_bits = 1;
+    SmpRequest request{.route = SmpRoute::directed((*lab.known.path)[node]),
+                       .method = Method::Set,
+                       .attribute = AttributeId::PortInfo};
+    encode_port_info(set_body(own, PortState::NoChange), request.data);
+    ASSERT_TRUE(lab.call(request));
+    locked.push_back(lab.guid(name));
+  }
+  lab.fabric.set_node(lab.node("sw-7"), false);
+  lab.fabric.set_link(lab.node("sw-2"), port(1), false);
+  lab.fabric.set_link(lab.node("sw-3"), port(1), false);
+  lab.fabric.set_link(lab.node("sw-5"), port(1), false);
+  auto found = lab.partial(lab.poll().all());
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->full_needed, "");
+  EXPECT_TRUE(std::ranges::includes(found->reread, locked));
+  const SweepReport all = lab.full();
+  EXPECT_EQ(find_difference(all, found->sweep), "");
+  for (const Guid guid : locked) {
+    const auto node = all.fabric->find_node(guid);
+    ASSERT_TRUE(node) << guid.value();
+    EXPECT_TRUE(all.fabric->switch_info[all.fabric->switch_of[*node]].port_state_change);
+  }
+  // The next look finds the bit as it was, and what changed since.
+  lab.known = std::move(found->sweep);
+  lab.fabric.set_link(lab.node("sw-2"), port(1), true);
+  found = lab.partial(lab.raised());
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->full_needed, "");
+  EXPECT_EQ(find_difference(lab.full(), found->sweep), "");
+  EXPECT_EQ(found->delta.ports_up.size(), 2u);
 }
 
 }  // namespace partial_discovery_faults_test
