@@ -6,7 +6,9 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "smd/fabric/builder.h"
 
@@ -102,10 +104,37 @@ class SnapshotTaker {
       if (near == nullptr || near->p_remote_physp == nullptr) continue;
       const osm_physp_t* const peer = near->p_remote_physp;
       const auto other = index_.find(peer->p_node);
-      if (other == index_.end() || peer->p_remote_physp != near || peer->port_num == 0) continue;
-      if (!osm_physp_is_healthy(near) || !osm_physp_is_healthy(peer)) continue;
+      if (const char* const why = find_why_not(*near, *peer, other != index_.end()); *why != 0) {
+        note_link(*near, *peer, why);
+        continue;
+      }
       builder_.add_link(index_.at(&node), port_num(p), other->second, port_num(peer->port_num));
     }
+  }
+
+  /// Why there is no such link; "": there is. OpenSM leads nothing through an unhealthy link
+  /// between switches, but what is for an adapter it sends over an unhealthy one as well.
+  static const char* find_why_not(const osm_physp_t& near, const osm_physp_t& peer, bool is_known) {
+    if (!is_known) return "its other end is left out";
+    if (peer.p_remote_physp != &near || peer.port_num == 0) return "its ends do not agree";
+    const bool between_switches = near.p_node->sw != nullptr && peer.p_node->sw != nullptr;
+    const bool healthy = osm_physp_is_healthy(&near) && osm_physp_is_healthy(&peer);
+    return between_switches && !healthy ? "OpenSM holds it for unhealthy" : "";
+  }
+
+  /// Once for each, where both ends are looked at.
+  void note_link(const osm_physp_t& near, const osm_physp_t& peer, std::string_view why) {
+    const Guid from = guid_of(near.p_node->node_info.node_guid);
+    const Guid to = guid_of(peer.p_node->node_info.node_guid);
+    if (peer.p_remote_physp == &near && index_.contains(peer.p_node) &&
+        std::pair(to, peer.port_num) < std::pair(from, near.port_num))
+      return;
+    out_.notes.push_back(fmt::format("link between {} port {} and {} port {} left out: {}",
+                                     from,
+                                     near.port_num,
+                                     to,
+                                     peer.port_num,
+                                     why));
   }
 
   void find_manager() {

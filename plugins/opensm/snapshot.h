@@ -18,7 +18,8 @@ struct Snapshot {
 };
 
 /// Nodes in ascending order of their GUIDs, whatever order OpenSM found them in. Left out are
-/// unhealthy links, switches without SwitchInfo, and LIDs that OpenSM has not settled.
+/// unhealthy links between switches, switches without SwitchInfo, and LIDs that OpenSM has not
+/// settled.
 /// Requires: OpenSM's lock is held.
 [[nodiscard]] Result<Snapshot> take_snapshot(const osm_opensm_t& osm, Epoch epoch);
 
