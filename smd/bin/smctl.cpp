@@ -236,13 +236,54 @@ class Commands {
   CommandLine line_{"Talks to a running smd over its Unix socket.", "smctl"};
 };
 
-/// What takes its time on a large fabric: the daemon is asked until it is no longer `under_way`.
+/// What takes its time on a large fabric: the daemon is asked until it is no longer `under_way`, or
+/// says that it failed.
 Result<Json> await(const AdminRequest& where, const char* command, const char* under_way) {
   while (true) {
     auto answer = send_command(where, command, Json::object());
-    if (!answer || !answer->value(under_way, false)) return answer;
+    if (!answer || !answer->value(under_way, false) || answer->contains("failed")) return answer;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+}
+
+int refuse(std::string_view why) {
+  fmt::print(stderr, "smctl: {}\n", printable(why));
+  return kRefused;
+}
+
+/// Why the engine that was asked for is not in force; nothing where it is. A reload or a handover
+/// ends a trial without a word.
+std::optional<std::string> find_engine_trouble(const Json& answer, const std::string& name) {
+  const std::string asked = answer.value("engine_requested", "");
+  if (asked != name)
+    return fmt::format(
+        "engine {} was not tried: the configuration was read, or another manager took over, "
+        "meanwhile{}",
+        name,
+        asked.empty() ? "" : "; " + asked + " is asked for now");
+  const auto why = answer.find("engine_refused");
+  if (why == answer.end()) return std::nullopt;
+  return fmt::format("engine {} is not in force, {} is: {}{}",
+                     name,
+                     answer.value("engine", ""),
+                     why->get<std::string>(),
+                     answer.value("engine_needs_force", false)
+                         ? "; smctl engine --force takes it all the same"
+                         : "");
+}
+
+/// Why an order that was taken is not in force everywhere; nothing where it is.
+std::optional<std::string> find_order_trouble(const Json& answer) {
+  if (const auto why = answer.find("failed"); why != answer.end())
+    return fmt::format("the order is kept, but not in force, and smd tries again: {}",
+                       why->get<std::string>());
+  if (!answer.value("rules", true))
+    return "this manager rules no more; the one that does says whether it has the order";
+  if (const auto faults = answer.value("faults", 0u); faults > 0)
+    return fmt::format("{} faults in the cycle that brought it in, the first: {}; see smctl status",
+                       faults,
+                       answer.value("fault", "not known"));
+  return std::nullopt;
 }
 
 void show_events(const Json& answer, const std::string& least) {
@@ -292,47 +333,24 @@ int run(const Options& options) {
   }
   if (options.command == "watch") return watch(options);
   auto result = send_command(options.where, options.command, options.args);
-  if (!result) {
-    fmt::print(stderr, "smctl: {}\n", printable(result.error().context));
-    return kRefused;
-  }
+  if (!result) return refuse(result.error().context);
   if (options.command == "engine" && options.args.contains("name")) {
     result = await(options.where, "engine", "engine_undecided");
-    if (!result) {
-      fmt::print(stderr, "smctl: {}\n", printable(result.error().context));
-      return kRefused;
-    }
-    if (const auto why = result->find("engine_refused"); why != result->end()) {
-      fmt::print(stderr,
-                 "smctl: engine {} is not in force, {} is: {}{}\n",
-                 options.args["name"].get<std::string>(),
-                 printable(result->value("engine", "")),
-                 printable(why->get<std::string>()),
-                 result->value("engine_needs_force", false)
-                     ? "; smctl engine --force takes it all the same"
-                     : "");
-      return kRefused;
-    }
+    if (!result) return refuse(result.error().context);
+    if (const auto why = find_engine_trouble(*result, options.args["name"].get<std::string>()))
+      return refuse(*why);
   }
   if (options.command == "partition" && result->value("changed", false) &&
       !result->value("dry_run", false)) {
     const auto done = await(options.where, "partition", "adopting");
-    if (!done) {
-      fmt::print(stderr, "smctl: {}\n", printable(done.error().context));
-      return kRefused;
-    }
-    if (const auto faults = done->value("faults", 0u); faults > 0)
-      fmt::print(
-          stderr, "smctl: {} faults in the cycle that brought it in; see smctl status\n", faults);
+    if (!done) return refuse(done.error().context);
+    if (const auto why = find_order_trouble(*done)) return refuse(*why);
   }
   if (options.command == "dump") {
     result = await(options.where, "dump", "dumping");
     const std::string why =
         result ? result->value("dump_failed", "") : std::string(result.error().context);
-    if (!why.empty()) {
-      fmt::print(stderr, "smctl: {}\n", printable(why));
-      return kRefused;
-    }
+    if (!why.empty()) return refuse(why);
   }
   if (options.quiet) return kDone;
   const std::string text = options.json

@@ -416,6 +416,8 @@ void SubnetManager::on_cycle(CycleReport report) {
     if (!report.quiet) partitions_in_force_ = partitions_taken_;
     // A cycle that fails says nothing of those who asked for it: the next one does.
     traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
+  } else {
+    partitions_failed_ = partitions_taken_;
   }
   if (!report.partial) swept_ = runtime_.now();
   store_.put_turns(state_.program.turns.maybe_blocked());

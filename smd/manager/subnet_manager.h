@@ -95,6 +95,11 @@ class SubnetManager {
     return !is_standby() && partitions_in_force_ != partitions_asked_;
   }
 
+  /// The last cycle that was to bring them in ended with an error; others will try.
+  [[nodiscard]] bool has_failed_to_adopt_partitions() const {
+    return is_adopting_partitions() && partitions_failed_ == partitions_asked_;
+  }
+
   [[nodiscard]] Phase phase() const { return phase_; }
 
   [[nodiscard]] TimePoint now() const { return runtime_.now(); }
@@ -252,6 +257,7 @@ class SubnetManager {
   std::uint64_t partitions_asked_ = 0;     // times
   std::uint64_t partitions_taken_ = 0;     // of these, with the latest settings
   std::uint64_t partitions_in_force_ = 0;  // likewise, by a cycle without error
+  std::uint64_t partitions_failed_ = 0;    // likewise, by one with an error
   SweepTrigger pending_;                   // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs

@@ -389,12 +389,25 @@ Result<Json> show_json(const PartitionControl& control,
   return out;
 }
 
-/// Whether the last order is in force, and who did not take it.
+/// Whether the last order is in force, what keeps it from that, and who did not take it.
 Json progress_json(const SubnetManager* manager) {
-  Json out = {{"adopting", manager != nullptr && manager->is_adopting_partitions()}};
+  const bool rules = manager != nullptr && manager->phase() != Phase::Standby &&
+                     manager->phase() != Phase::NotActive;
+  Json out = {{"adopting", manager != nullptr && manager->is_adopting_partitions()},
+              {"rules", rules}};
   const CycleReport* last = manager != nullptr ? manager->last_cycle() : nullptr;
-  if (last == nullptr || (last->fault_count == 0 && last->partition_faults.empty())) return out;
-  out["faults"] = last->fault_count + last->partition_faults.size();
+  if (last == nullptr) return out;
+  if (last->error && manager->has_failed_to_adopt_partitions())
+    out["failed"] = last->error->context;
+  const auto& kept = last->partition_faults;
+  if (last->fault_count == 0 && kept.empty()) return out;
+  out["faults"] = last->fault_count + kept.size();
+  if (!kept.empty()) {
+    out["fault"] = kept.front();
+  } else if (!last->faults.empty()) {
+    const ProgramFault& first = last->faults.front();
+    out["fault"] = fmt::format("{} port {}: {}", first.node, first.port, first.what);
+  }
   return out;
 }
 

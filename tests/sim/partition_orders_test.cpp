@@ -290,6 +290,9 @@ TEST(PartitionOrders, OnTopOfRulesThatAreNotInForceAreRefused) {
   read_file("Site=0x11: ALL=full; B=0x12: " + lab.print_guid(2) + "; C=0x13: " + lab.print_guid(2) +
             ";");
   EXPECT_THAT(lab.manager.alarms(), ElementsAre(HasSubstr("0x0013 would not fit")));
+  const Json progress = lab.answer(Json::object()).at("result");
+  EXPECT_GT(progress.at("faults").get<unsigned>(), 0u);
+  EXPECT_THAT(progress.at("fault").get<std::string>(), HasSubstr("0x0013 would not fit"));
   const Json remove = {{"verb", "remove"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}};
   EXPECT_THAT(lab.refusal(remove), HasSubstr("so it is without this order"));
   EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8011, 0x8020}));
@@ -330,6 +333,23 @@ TEST(PartitionOrders, WhileACycleRunsComeInWithTheNext) {
   EXPECT_FALSE(lab.answer(Json::object()).at("result").at("adopting").get<bool>());
   EXPECT_EQ(lab.keys(0).back(), 0x8020u);
   EXPECT_EQ(lab.keys(1).back(), 0x8020u);
+}
+
+TEST(PartitionOrders, OfACycleThatFailsSayWhyUntilOneSucceeds) {
+  Ordered lab;
+  lab.bring_up();
+  const auto before = std::exchange(lab.tap.on_send, [](const Smp&) { return false; });
+  EXPECT_TRUE(lab.answer(lab.create_red({0})).at("ok").get<bool>());
+  const auto progress = [&lab] { return lab.answer(Json::object()).at("result"); };
+  EXPECT_FALSE(progress().contains("failed"));
+  ASSERT_TRUE(lab.run_until([&] { return progress().contains("failed"); }, 60s));
+  EXPECT_THAT(progress().at("failed").get<std::string>(), HasSubstr("local node"));
+  EXPECT_TRUE(progress().at("adopting").get<bool>());
+  EXPECT_TRUE(progress().at("rules").get<bool>());
+  lab.tap.on_send = before;
+  ASSERT_TRUE(lab.run_until([&] { return !lab.manager.is_adopting_partitions(); }, 300s));
+  EXPECT_FALSE(progress().contains("failed"));
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
 }
 
 TEST(PartitionOrders, LeaveTheEngineThatWasAskedForByCommand) {
@@ -461,6 +481,7 @@ TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStan
   const auto late = answer_partition_command(context, create);
   ASSERT_FALSE(late);
   EXPECT_THAT(late.error().context, HasSubstr("this manager is standby; ask the master"));
+  EXPECT_FALSE(answer_partition_command(context, Json::object())->at("rules").get<bool>());
   for (const auto& [method, page] :
        {std::pair("POST", "pkeys"), std::pair("PUT", "pkeys"), std::pair("GET", "ports")}) {
     EXPECT_THAT(call(method, page, method[0] == 'P' ? body : ""), HasSubstr("503"))

@@ -65,8 +65,30 @@ class Smctl : public testing::Test {
   std::string path_;
 };
 
-/// With a daemon that answers every command with its own name and arguments.
-class SmctlWithDaemon : public Smctl {
+/// With a daemon that answers what is in its table.
+class SmctlServed : public Smctl {
+ protected:
+  void serve() {
+    auto server = SocketServer::listen(runtime_, table_, {.path = path_});
+    ASSERT_TRUE(server);
+    server_ = std::move(*server);
+    loop_ = std::thread([this] { runtime_.run(); });
+  }
+
+  ~SmctlServed() override {
+    runtime_.stop();
+    if (loop_.joinable()) loop_.join();
+    server_.reset();
+  }
+
+  AsioRuntime runtime_;
+  CommandTable table_;
+  std::unique_ptr<SocketServer> server_;
+  std::thread loop_;
+};
+
+/// Every command is answered with its own name and arguments.
+class SmctlWithDaemon : public SmctlServed {
  protected:
   SmctlWithDaemon() {
     for (const char* name : {"status",
@@ -85,16 +107,7 @@ class SmctlWithDaemon : public Smctl {
         return Json{{"command", name}, {"args", args}};
       });
     }
-    auto server = SocketServer::listen(runtime_, table_, {.path = path_});
-    EXPECT_TRUE(server);
-    if (server) server_ = std::move(*server);
-    loop_ = std::thread([this] { runtime_.run(); });
-  }
-
-  ~SmctlWithDaemon() override {
-    runtime_.stop();
-    loop_.join();
-    server_.reset();
+    serve();
   }
 
   /// The arguments that a command line turns into.
@@ -106,11 +119,6 @@ class SmctlWithDaemon : public Smctl {
     EXPECT_EQ(json.value("command", ""), line.substr(0, line.find(' ')));
     return json.value("args", Json());
   }
-
-  AsioRuntime runtime_;
-  CommandTable table_;
-  std::unique_ptr<SocketServer> server_;
-  std::thread loop_;
 };
 
 TEST_F(SmctlWithDaemon, CommandsCarryTheirArguments) {
@@ -183,6 +191,76 @@ TEST_F(SmctlWithDaemon, RefusalIsCodeOneAndOneLine) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, StartsWith("smctl: unknown command 'engine'; one of changes,"));
   EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1);
+}
+
+/// What a daemon says of an order while it is carried out: `ends` after one answer that it is under
+/// way.
+class SmctlThatWaits : public SmctlServed {
+ protected:
+  void answer(const char* command, const char* under_way, Json ends) {
+    table_.add(
+        command, "", [this, under_way, ends = std::move(ends)](const Json& args) -> Result<Json> {
+          if (!args.empty()) return Json{{"changed", true}, {"requested", true}};
+          return asked_++ == 0 ? Json{{under_way, true}, {"rules", true}} : ends;
+        });
+    serve();
+  }
+
+ private:
+  unsigned asked_ = 0;
+};
+
+class SmctlEngine : public SmctlThatWaits {};
+
+TEST_F(SmctlEngine, ThatIsTakenIsCodeZero) {
+  answer("engine", "engine_undecided", {{"engine", "nue"}, {"engine_requested", "nue"}});
+  EXPECT_EQ(smctl("engine nue").code, 0);
+}
+
+TEST_F(SmctlEngine, WhoseTrialAReloadEndedIsCodeOne) {
+  answer("engine", "engine_undecided", {{"engine", "updn"}, {"engine_requested", "updn"}});
+  const Outcome outcome = smctl("engine nue");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, StartsWith("smctl: engine nue was not tried: "));
+  EXPECT_THAT(outcome.out, HasSubstr("; updn is asked for now\n"));
+}
+
+TEST_F(SmctlEngine, ThatNobodyHasIsCodeOne) {
+  answer("engine", "engine_undecided", {{"engines", Json::array()}});
+  EXPECT_EQ(smctl("engine nue").code, 1);
+}
+
+class SmctlOrder : public SmctlThatWaits {};
+
+TEST_F(SmctlOrder, ThatIsInForceIsCodeZero) {
+  answer("partition", "adopting", {{"adopting", false}, {"rules", true}});
+  EXPECT_EQ(smctl("partition delete red").code, 0);
+}
+
+TEST_F(SmctlOrder, WhoseCycleFailsIsCodeOneWithItsError) {
+  answer(
+      "partition", "adopting", {{"adopting", true}, {"rules", true}, {"failed", "no LID is left"}});
+  const Outcome outcome = smctl("partition delete red");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out,
+            "smctl: the order is kept, but not in force, and smd tries again: no LID is left\n");
+}
+
+TEST_F(SmctlOrder, ThatAPortDidNotTakeIsCodeOne) {
+  answer("partition",
+         "adopting",
+         {{"adopting", false}, {"rules", true}, {"faults", 2}, {"fault", "host-1 has no room"}});
+  const Outcome outcome = smctl("partition delete red");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("2 faults"));
+  EXPECT_THAT(outcome.out, HasSubstr("host-1 has no room"));
+}
+
+TEST_F(SmctlOrder, OfAManagerThatRulesNoMoreIsCodeOne) {
+  answer("partition", "adopting", {{"adopting", false}, {"rules", false}});
+  const Outcome outcome = smctl("partition delete red");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("rules no more"));
 }
 
 TEST_F(Smctl, SaysThatNoDaemonListens) {
