@@ -346,7 +346,13 @@ std::string print_records(const Json& result) {
     for (const Json& record : records)
       text += (text.empty() ? "" : "\n") + print_answer_text(record);
   }
-  if (records.size() < count) text += fmt::format("… {} of {} records\n", records.size(), count);
+  if (records.size() < count)
+    text += fmt::format("… {} of {} records{}\n",
+                        records.size(),
+                        count,
+                        result.value("limited", false)
+                            ? ", as many as come at once; ask for some by their components"
+                            : "");
   return text;
 }
 

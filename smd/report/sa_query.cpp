@@ -80,6 +80,10 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostShown = 1000;
 
+/// Whatever is asked for: making the text of more would keep the loop from answering others.
+constexpr std::uint64_t kMostAtAll = 10'000;
+constexpr std::size_t kMostText = std::size_t{4} << 20;  // bytes, about
+
 std::string list_records() {
   std::string text;
   for (const SaRecordText& each : sa_records()) text += fmt::format(" {}", each.name);
@@ -138,6 +142,20 @@ Json print_record(const SaRecordText& record, std::span<const std::byte> data) {
   for (const SaField& field : record.fields) {
     out[std::string(field.name)] = print_sa_field(field, data);
   }
+  return out;
+}
+
+Json print_records(const SaRecordText& record, const sa::Answer& answer, std::uint64_t most) {
+  const std::uint64_t wanted = std::min<std::uint64_t>(answer.count(), most);
+  Json records = Json::array();
+  std::size_t text = 0;
+  for (std::size_t i = 0; i < std::min(wanted, kMostAtAll) && text < kMostText; ++i) {
+    records.push_back(
+        print_record(record, std::span(answer.records).subspan(i * record.size, record.size)));
+    text += records.back().dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  }
+  Json out{{"record", record.name}, {"count", answer.count()}, {"records", records}};
+  if (records.size() < wanted) out["limited"] = true;
   return out;
 }
 
@@ -261,11 +279,7 @@ Result<Json> answer_sa_command(sa::Server& server, const Json& args) {
                             explain(answer.status),
                             static_cast<unsigned>(answer.status)));
   }
-  Json records = Json::array();
-  for (std::size_t i = 0; i < answer.count() && i < most; ++i)
-    records.push_back(
-        print_record(*record, std::span(answer.records).subspan(i * record->size, record->size)));
-  return Json{{"record", record->name}, {"count", answer.count()}, {"records", records}};
+  return print_records(*record, answer, most);
 }
 
 }  // namespace smd

@@ -57,9 +57,10 @@ Result<void> parse_sa_field(const SaField& field,
 // `smctl sa`: asks the administration what a host would ask, and prints the records by field name.
 
 /// `args`: "record", a name, and "where", fields and their values as text. Gives {"record",
-/// "count", "records"}, of which at most "limit" (1000) are shown. Whoever may use the socket is
-/// trusted, but keys are not shown. Invalid when a name or a value is none; Busy before the subnet
-/// is up; Refused, with the status, otherwise.
+/// "count", "records"}, of which at most "limit" (1000) are shown; where that is more than come at
+/// once, "limited" is true. Whoever may use the socket is trusted, but keys are not shown. Invalid
+/// when a name or a value is none; Busy before the subnet is up; Refused, with the status,
+/// otherwise.
 [[nodiscard]] Result<nlohmann::json> answer_sa_command(sa::Server& server,
                                                        const nlohmann::json& args);
 

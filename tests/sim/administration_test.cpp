@@ -402,6 +402,25 @@ TEST(Administration, SmctlAsksByFieldName) {
             std::string::npos);
 }
 
+TEST(Administration, SmctlGetsNoMoreRecordsThanTheLoopHasTimeFor) {
+  using Json = nlohmann::json;
+  Managed managed("fat-tree:k=16,levels=2");
+  ASSERT_TRUE(managed.start());
+  const auto ask = [&](std::uint64_t limit) {
+    return answer_sa_command(managed.administration.server(), {{"record", "PR"}, {"limit", limit}})
+        .value();
+  };
+  const Json most = ask(1'000'000);
+  EXPECT_GT(most.at("count"), 12'000u);
+  EXPECT_GT(most.at("records").size(), 1'000u);
+  EXPECT_LE(most.at("records").size(), 10'000u);
+  EXPECT_LE(most.at("records").dump().size(), std::size_t{5} << 20);
+  EXPECT_TRUE(most.at("limited"));
+  const Json few = ask(1'000);
+  EXPECT_EQ(few.at("records").size(), 1'000u);
+  EXPECT_FALSE(few.contains("limited"));
+}
+
 /// Agents show the speed of such a link to who asks with bit 31 of PortInfo's modifier, and to
 /// nobody else.
 TEST(Administration, PathsSayTheRateOfNdrLinks) {
