@@ -272,9 +272,14 @@ int do_check_config(Options& options) {
   return 0;
 }
 
+/// That of the manager which `smd run` would be with the same words.
 int do_state(Options& options, bool is_export) {
+  const std::string& instance = options.run.instance;
+  if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
+  const bool has_own = take_own_file(options);
   auto config = read_config(options.config, true, load_config, nullptr);
   if (!config) return print_faults(config.error());
+  if (!instance.empty()) set_instance(instance, has_own, *config);
   return is_export ? export_state(*config, options.state) : import_state(*config, options.state);
 }
 
@@ -372,6 +377,9 @@ int run_command_line(int argc, char** argv) {
   in.flag("--replace", options.state.replace, "Also what is there already");
   for (Command each : {out, in}) {
     each.option("-c,--config", options.config, "Configuration file");
+    each.option("--instance",
+                options.run.instance,
+                "As smd run with it: the instance's file, state directory and socket");
     each.option("--dir", options.state.dir, "State directory instead of the configuration's");
   }
 

@@ -1,4 +1,5 @@
-// What `smd check-config --instance` says an instance would run with.
+// What `smd check-config --instance` says an instance would run with, and where `smd state` looks
+// for what it keeps.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
+#include "tests/support/wait_until.h"
 
 namespace smd::test {
 namespace instance_test {
@@ -108,6 +110,60 @@ TEST_F(InstanceConfig, OfWordsThatAreWrongSaysSoInOneLine) {
     EXPECT_THAT(done.err, HasSubstr(part));
     EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
   }
+}
+
+/// Where a manager with the same words keeps its state and listens.
+class InstanceState : public InstanceConfig {
+ protected:
+  InstanceState() {
+    std::ofstream(file()) << "[sm]\nstate_dir = \"" << folder.string() << "/state\"\n"
+                          << "[admin]\nsocket = \"" << folder.string() << "/smd.sock\"\n";
+    std::ofstream(folder / "guid2lid") << "0x0002c90300000001 0x0007 0x0007\n\n";
+  }
+
+  [[nodiscard]] Finished state(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv{build_path("bin/smd"), "state"};
+    argv.insert(argv.end(), words.begin(), words.end());
+    return run_process({.argv = std::move(argv)}, std::chrono::seconds(60));
+  }
+};
+
+TEST_F(InstanceState, IsImportedIntoAndExportedFromItsOwnDirectory) {
+  const std::vector<std::string> where{"-c", file(), "--instance", "rail-1"};
+  const auto with = [&where](std::vector<std::string> words) {
+    words.insert(words.end(), where.begin(), where.end());
+    return words;
+  };
+  const Finished in = state(with({"import", folder / "guid2lid"}));
+  ASSERT_EQ(in.exit_code, 0) << in.err;
+  EXPECT_THAT(in.out, HasSubstr(folder.string() + "/state/rail-1/lids written\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "state/lids"));
+  const Finished out = state(with({"export"}));
+  ASSERT_EQ(out.exit_code, 0) << out.err;
+  EXPECT_THAT(out.out, HasSubstr("0x0002c90300000001"));
+}
+
+TEST_F(InstanceState, IsLeftAloneWhileItsManagerRuns) {
+  const std::vector<std::string> rail{"-c", file(), "--instance", "rail-1"};
+  std::vector<std::string> argv{build_path("bin/smd"), "run", "--fabric", "fat-tree:k=4,levels=2"};
+  argv.insert(argv.end(), rail.begin(), rail.end());
+  const Process manager({.argv = std::move(argv)});
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(folder / "rail-1.sock"); },
+                         std::chrono::seconds(60)));
+  std::vector<std::string> words{"import", folder / "guid2lid", "--replace"};
+  words.insert(words.end(), rail.begin(), rail.end());
+  const Finished busy = state(words);
+  EXPECT_EQ(busy.exit_code, 1);
+  EXPECT_EQ(busy.err,
+            "smd state: a daemon runs; stop it first: " + folder.string() + "/rail-1.sock\n");
+  words.insert(words.end(), {"--dir", folder / "elsewhere"});
+  EXPECT_EQ(state(words).exit_code, 1) << "whatever directory is named";
+}
+
+TEST_F(InstanceState, OfANameThatIsNoneIsRefused) {
+  const Finished done = state({"export", "--instance", "../up"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("'../up' is no name"));
 }
 
 }  // namespace instance_test
