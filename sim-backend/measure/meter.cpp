@@ -34,7 +34,8 @@ Interval Meter::cut() {
                .delivered = now.delivered - at_begin_.delivered,
                .delivered_bytes = now.delivered_bytes - at_begin_.delivered_bytes,
                .in_flight = now.in_flight,
-               .waiting = now.waiting};
+               .waiting = now.waiting,
+               .held_back = now.held_back(net_.now()) - at_begin_.held_back(began_)};
   out.wire_bytes = out.delivered_bytes + out.delivered * net_.header_bytes();
   for (std::size_t i = 0; i < kDiscards; ++i) {
     out.discarded[i] = now.discarded[i] - at_begin_.discarded[i];

@@ -26,6 +26,7 @@ struct Interval {
   DiscardCounts discarded{};
   std::uint64_t in_flight = 0;  // at the end, waiting at their source among them
   std::uint64_t waiting = 0;    // of them: at their source
+  std::uint64_t held_back = 0;  // ps: what all hosts together were, as NetStats has it
   double latency = 0;           // mean, ps: from generation until the last byte is in
   double network_latency = 0;   // from injection
 };

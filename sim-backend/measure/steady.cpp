@@ -5,8 +5,9 @@
 namespace smd::sim {
 namespace {
 
-// A source queue that grows by so much of what is made is not one that waits for its turn.
-constexpr double kBacklogGrowth = 0.02;
+// Source queues that grow by so much of what is made do not wait for their turn, nor do sources
+// that are held back for so much of their time.
+constexpr double kTolerance = 0.02;
 
 // So many packets lost, and none delivered, for each that is waited for: none will come.
 constexpr std::uint64_t kInVain = 10;
@@ -32,7 +33,7 @@ class ArrivalWatch {
   std::uint64_t lost_;
 };
 
-bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_before) {
+bool is_backlog_growing(const std::vector<Interval>& intervals, std::uint64_t waiting_before) {
   double generated = 0;
   for (const Interval& interval : intervals) generated += static_cast<double>(interval.generated);
   // Half the run against the other half, so that one burst at the end does not decide.
@@ -44,7 +45,18 @@ bool is_saturated(const std::vector<Interval>& intervals, std::uint64_t waiting_
   first /= static_cast<double>(half + 1);
   last /= static_cast<double>(intervals.size() - half);
   // Half of what was made was made between the two means.
-  return last - first > kBacklogGrowth * generated / 2;
+  return last - first > kTolerance * generated / 2;
+}
+
+/// Of the time of all hosts that had something to send.
+double held_back_share(const DataNet& net, const std::vector<Interval>& intervals) {
+  std::uint64_t held_back = 0;
+  for (const Interval& interval : intervals) held_back += interval.held_back;
+  if (held_back == 0) return 0;
+  HostNum senders = 0;
+  for (HostNum host = 0; host < net.host_count(); ++host) senders += net.has_sent(host);
+  const Picos time = intervals.back().end - intervals.front().begin;
+  return static_cast<double>(held_back) / senders / static_cast<double>(time);
 }
 
 }  // namespace
@@ -133,7 +145,7 @@ SteadyResult measure_steady(DataNet& net,
       continue;
     }
     if (plan.stop_early && enough && estimate_mean(latency).relative() <= plan.precision &&
-        !is_saturated(out.intervals, waiting_before)) {
+        !is_backlog_growing(out.intervals, waiting_before)) {
       break;
     }
     interrupted = !goes_on(static_cast<double>(out.intervals.size()) / plan.most_intervals);
@@ -153,13 +165,14 @@ SteadyResult measure_steady(DataNet& net,
   const double whole = link_capacity(net, time);
   out.accepted_load = whole == 0 ? 0 : delivered / whole;
   out.offered_load = whole == 0 ? 0 : wanted / whole;
+  out.held_back = held_back_share(net, out.intervals);
   if (!out.deadlock.empty()) {
     out.state = RunState::Deadlocked;
   } else if (interrupted) {
     out.state = RunState::Interrupted;
   } else if (latency.empty()) {
     out.state = RunState::Undelivered;
-  } else if (is_saturated(out.intervals, waiting_before)) {
+  } else if (is_backlog_growing(out.intervals, waiting_before) || out.held_back > kTolerance) {
     out.state = RunState::Saturated;
   } else if (out.latency.relative() > plan.precision) {
     out.state = RunState::Imprecise;

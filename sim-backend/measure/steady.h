@@ -26,7 +26,7 @@ struct SteadyPlan {
 enum class RunState : std::uint8_t {
   Stable,     // what is sent arrives, and the mean is known as well as wanted
   Imprecise,  // stable, but not yet known so well
-  Saturated,  // more is made than arrives: latencies mean nothing
+  Saturated,  // more is made, or would be, than arrives: latencies mean nothing
   Deadlocked,
   Interrupted,  // by whoever waits for it: the intervals so far
   Full,         // of more packets than a partition can have, or is to: the figures mean nothing
@@ -46,6 +46,9 @@ struct SteadyResult {
   // each host that is to get it, and of what arrived.
   double offered_load = 0;
   double accepted_load = 0;
+  /// Of the time of hosts that had something to send, in which AdapterModel::most_waiting kept them
+  /// from making it: by so much less is offered than asked for.
+  double held_back = 0;
   Occupancy occupancy;  // mean over the ends of the intervals; its maxima are of all of them
   std::vector<WaitingHop> deadlock;
   Picos deadlock_at = kNever;  // when it was found

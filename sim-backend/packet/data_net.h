@@ -100,8 +100,13 @@ struct NetStats {
   std::uint64_t in_flight = 0;  // waiting at their source among them
   std::uint64_t waiting = 0;    // those
   std::uint64_t injected = 0;   // first bit on the first link
-  std::uint64_t hops = 0;       // packets forwarded, by switch
-  std::uint64_t events = 0;     // but those in which a port only looks again, or a trace is read
+  // Of AdapterModel::most_waiting: times that a host was to make a message and was held back; hosts
+  // that are now; how long all were, in ps, less the moment since when of those that are.
+  std::uint64_t held_messages = 0;
+  std::uint64_t held_hosts = 0;
+  std::uint64_t held_time = 0;
+  std::uint64_t hops = 0;    // packets forwarded, by switch
+  std::uint64_t events = 0;  // but those in which a port only looks again, or a trace is read
   std::uint64_t vl15_sent = 0;
   std::uint64_t vl15_dropped = 0;
   std::uint64_t marked = 0;  // of those delivered
@@ -111,6 +116,12 @@ struct NetStats {
   Picos last_out = 0;                  // when a packet was last delivered, taken in or discarded
 
   [[nodiscard]] std::uint64_t discards() const;
+
+  /// In ps, of all hosts together.
+  [[nodiscard]] std::uint64_t held_back(Picos now) const {
+    return held_time + held_hosts * static_cast<std::uint64_t>(now);
+  }
+
   NetStats& operator+=(const NetStats& other);
 };
 

@@ -202,11 +202,7 @@ void on_link_done(PartState& net, PortAt port, std::uint16_t serial) {
   const PortVl port_vl = here.link_vl;
   here.link_vl = kNowhere;
   if (!net.is_switch_port(port)) {
-    const HostNum host = net.wiring.host_of[port];
-    if (net.hosts[host].stalled) {
-      net.hosts[host].stalled = false;
-      wake_host(net, host, net.now);
-    }
+    let_go_on(net, net.wiring.host_of[port]);
     return try_link(net, port);
   }
   if (port_vl == kNowhere) return try_link(net, port);  // it was a management packet

@@ -62,7 +62,24 @@ Picos allowed_at(const PartState& net, HostNum host, std::uint16_t dlid) {
   return when == nullptr ? 0 : *when;
 }
 
+void hold_back(PartState& net, NetHost& host) {
+  if (host.stalled) return;
+  host.stalled = true;
+  ++net.stats.held_messages;
+  ++net.stats.held_hosts;
+  net.stats.held_time -= static_cast<std::uint64_t>(net.now);
+}
+
 }  // namespace
+
+void let_go_on(PartState& net, HostNum host) {
+  NetHost& here = net.hosts[host];
+  if (!here.stalled) return;
+  here.stalled = false;
+  --net.stats.held_hosts;
+  net.stats.held_time += static_cast<std::uint64_t>(net.now);
+  wake_host(net, host, net.now);
+}
 
 void wake_host(PartState& net, HostNum host, Picos at) {
   NetHost& here = net.hosts[host];
@@ -80,8 +97,7 @@ void on_emit(PartState& net, HostNum host, Picos at) {
     // Who sends then is told by the trace, not by whose clock this is.
     --net.stats.events;
   } else if (most > 0 && here.waiting >= most) {
-    here.stalled = true;
-    return;
+    return hold_back(net, here);
   }
   wake_host(net, host, net.workload->emit(net.self, host, net.now));
 }

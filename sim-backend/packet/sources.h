@@ -14,6 +14,9 @@ void on_emit(PartState& net, HostNum host, Picos at);
 void send_packet(PartState& net, HostNum source, const PacketRequest& sending);
 void wake_host(PartState& net, HostNum host, Picos at);
 
+/// Fewer packets wait: a host that was held back is asked again.
+void let_go_on(PartState& net, HostNum host);
+
 /// What may go now, or kNowhere: then `wake` is when something may, if not earlier. Requires:
 /// something waits in the VL.
 [[nodiscard]] PacketAt find_source(const PartState& net, PortAt port, PortVl port_vl, Picos& wake);

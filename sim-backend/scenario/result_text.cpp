@@ -195,6 +195,7 @@ Json to_json(const PreparedScenario& scenario, const PointResult& point) {
     out["offered_load"] = point.steady.offered_load;
     out["accepted_load"] = point.steady.accepted_load;
     out["state"] = print_run_state(point.steady.state);
+    out["held_back"] = {{"share", point.steady.held_back}, {"messages", stats.held_messages}};
     out["latency_half_width_ns"] = nanos(point.steady.latency.half_width);
     out["latency_lag1"] = point.steady.latency.lag1;
     out["transient_intervals"] = point.steady.transient;
@@ -462,6 +463,9 @@ std::string print_points(const PreparedScenario& scenario, const ScenarioResult&
           nanos(static_cast<double>(p.latency.p99)),
           nanos(p.network_latency.mean),
           p.stats.discards());
+      if (p.steady.held_back > 0) {
+        out += fmt::format(", sources held back {:.1f} % of the time", 100 * p.steady.held_back);
+      }
     }
     out += fmt::format(", hash {:016x}\n", p.stats.digest);
     const FaultPlan& plan = scenario.faults();

@@ -118,8 +118,10 @@ SteadyResult run(double load,
                  const SteadyPlan& plan = {.warm_up = kMilli,
                                            .interval = kMilli,
                                            .most_intervals = 40},
-                 const char* text = "H1-S1 H2-S1 H3-S2 H4-S2 S1-S2") {
-  PacketRig rig(draw(text), PacketOptions::thesis());
+                 unsigned most_waiting = 0) {
+  PacketOptions options = PacketOptions::thesis();
+  options.adapters.most_waiting = most_waiting;
+  PacketRig rig(draw("H1-S1 H2-S1 H3-S2 H4-S2 S1-S2"), options);
   std::vector<std::uint32_t> byte_time(rig.net->host_count(),
                                        byte_time_of(LinkWidth::X1, LinkSpeed::Sdr));
   SyntheticTraffic traffic({.load = load, .sizes = {{256, 1}}, .mtu = 256},
@@ -153,6 +155,24 @@ TEST(Steady, AboveItSourcesQueueUp) {
   EXPECT_LT(result.accepted_load, 0.76);
   EXPECT_GT(result.accepted_load, 0.6);
   EXPECT_GT(result.intervals.back().waiting, result.intervals.front().waiting);
+}
+
+// Their queues stop growing there: every load was stable, and a search found 1.
+TEST(Steady, BoundedSourcesThatAreHeldBackAreSaturatedToo) {
+  const SteadyPlan plan{.warm_up = kMilli, .interval = kMilli, .most_intervals = 40};
+  const SteadyResult above = run(0.95, plan, 3);
+  EXPECT_EQ(above.state, RunState::Saturated);
+  EXPECT_LT(above.intervals.back().waiting, 13u);
+  EXPECT_NEAR(above.held_back, 1 - above.offered_load / 0.95, 0.02) << "what is not offered";
+  const SteadyResult below = run(0.3, plan, 3);
+  EXPECT_EQ(below.state, RunState::Stable);
+  EXPECT_NEAR(below.offered_load, 0.3, 0.02);
+  EXPECT_LT(below.held_back, 0.02);
+  EXPECT_EQ(run(0.95).held_back, 0) << "without a bound";
+  const SaturationPoint point =
+      find_saturation([&](double load) { return run(load, plan, 16); }, 0.02);
+  EXPECT_GT(point.load, 0.65);
+  EXPECT_LT(point.load, 0.8) << "one cable carries 0.75 of it";
 }
 
 // What nothing is known of was called stable, with a mean latency of 0 that was known exactly.
