@@ -236,6 +236,7 @@ void NetPart::switch_off(std::uint32_t node) {
     state.extras[port].passing_until = 0;
     drop_management(state, port);
     cut(port);
+    if (const HostNum host = state.wiring.host_of[port]; host != kNowhere) let_go_on(state, host);
   }
 }
 

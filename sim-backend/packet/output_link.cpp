@@ -246,7 +246,8 @@ void drain_output(PartState& net, PortAt port) {
       net.free_packet(at);
     }
   }
-  if (on_switch) try_cross(net, port);
+  if (on_switch) return try_cross(net, port);
+  let_go_on(net, net.wiring.host_of[port]);
 }
 
 void on_wake(PartState& net, PortAt port) {
