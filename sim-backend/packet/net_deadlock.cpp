@@ -4,6 +4,9 @@
 // or credit away. A circle of such waits stays closed whatever else
 // happens.
 //
+// Where packets grow old they make room, so that a wait at an output whose heads of queues are
+// discarded in time closes no circle.
+//
 // One thing opens a line: where the VLs of an input port share its way into the crossbar, the line
 // passes over an input whose port is busy with another VL. Who waits only behind such an input is
 // stuck as long as that port's other VLs are, or no other is in use.
@@ -88,10 +91,19 @@ class WaitingList {
     const PortAt peer = net_.wiring_.wires[net_.port_of_vl(out)].peer;
     if (!state_.ports[net_.port_of_vl(out)].sends()) return kNowhere;
     if (peer == kNowhere || !net_.is_switch_port(peer)) return kNowhere;
+    if (ends_by_age(net_.port_of_vl(out))) return kNowhere;
     const DataPacket& first = net_.packet(from, head);
     const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
     if (has_credit(net_.known_limit(out, far_), state_.outs[out].fctbs, blocks)) return kNowhere;
     return peer * vls_ + net_.vl_of(out);
+  }
+
+  /// Who is first there and has no credit is discarded by and by.
+  [[nodiscard]] bool ends_by_age(PortAt port) const {
+    if (!net_.options_.lifetimes) return false;
+    const std::uint32_t node = net_.wiring_.wires[port].node;
+    return state_.extras[port].head_life != kNever ||
+           state_.nodes[node].tables.switch_life() != kNever;
   }
 
   /// What is on the link gives its room back.
