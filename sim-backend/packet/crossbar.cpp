@@ -61,8 +61,10 @@ namespace {
   here.cross_running = true;
   here.cross_vl = from;
   net.push(end, NetStep::CrossDone, port, here.serial);
-  // Behind another packet, or where the link is busy for longer, the link's end finds it.
-  if (out.head == at && (here.busy_until <= packet.ready || !here.link_running)) {
+  // Behind another packet, or where the link is busy for longer, the link's end finds it; but its
+  // age counts.
+  if (out.head == at &&
+      (here.busy_until <= packet.ready || !here.link_running || net.options.lifetimes)) {
     net.wake_at(port, packet.ready);
   }
 }

@@ -127,7 +127,8 @@ void start_link(PartState& net, PortAt port, unsigned vl, PacketAt at) {
   net.push_packet(when, step, wire.peer, sequence, at);
 }
 
-/// Looks again when the oldest packet at the head of a queue will have been there too long.
+/// Looks again when the oldest packet at the head of a queue will have been there too long, whoever
+/// has the link then.
 void watch_age(PartState& net, PortAt port) {
   PortExtra& here = net.extras[port];
   if (!net.is_switch_port(port)) return;
@@ -138,7 +139,8 @@ void watch_age(PartState& net, PortAt port) {
     const OutputVl& port_vl = net.outs[port * net.vls + vl];
     const auto look = [&](PacketAt at) {
       if (here.head_life != kNever) next = std::min(next, net.packets[at].ready + here.head_life);
-      if (switch_life != kNever) next = std::min(next, net.packets[at].entered + switch_life);
+      if (switch_life == kNever) return;
+      next = std::min(next, std::max(net.packets[at].ready, net.packets[at].entered + switch_life));
     };
     if (net.options.switches.output_buffers) {
       if (port_vl.head != kNowhere) look(port_vl.head);
@@ -154,9 +156,7 @@ void watch_age(PartState& net, PortAt port) {
   net.push(next, NetStep::Expire, port, 0);
 }
 
-}  // namespace
-
-void try_link(PartState& net, PortAt port) {
+void send_next(PartState& net, PortAt port) {
   NetPort& here = net.ports[port];
   // A flow control packet has no event of its own: who is next is chosen while it goes.
   if (here.link_running) return;
@@ -192,6 +192,12 @@ void try_link(PartState& net, PortAt port) {
   if (vl != VlArbiter::kNobody) return start_link(net, port, vl, candidate[vl]);
   if (starved) net.begin_blocking(port);
   if (wake != kNever) net.wake_at(port, wake);
+}
+
+}  // namespace
+
+void try_link(PartState& net, PortAt port) {
+  send_next(net, port);
   if (net.options.lifetimes) watch_age(net, port);
 }
 
@@ -308,6 +314,7 @@ void on_expire(PartState& net, PortAt port) {
       here.waiting = static_cast<std::uint16_t>(here.waiting & ~bit);
     for (const PortVl ask : net.expired) serve_head(net, ask);
   }
+  if (here.waiting == 0) net.end_blocking(port);
   try_cross(net, port);
   try_link(net, port);
 }

@@ -243,6 +243,53 @@ TEST_P(Discards, TooLongAtTheHead) { expect_too_old(options(), Discard::HeadOfQu
 
 TEST_P(Discards, TooLongInASwitch) { expect_too_old(options(), Discard::SwitchLife); }
 
+// Packets were looked at only where the link had nothing to send.
+TEST_P(Discards, TooLongAtTheHeadBesideAVlThatKeepsTheLinkBusy) {
+  PacketOptions with = options();
+  with.vls = 2;
+  with.lifetimes = true;
+  with.switches.input_buffer_bytes = with.switches.output_buffer_bytes = 512;
+  PacketRig rig(draw("H1-S1 H3-S1 S1-S2 H2-S2 H4-S2"), with);
+  for (NodeState& node : rig.fabric.nodes) {
+    node.switch_info.life_time_value = 20;
+    for (PortRegs& port : node.ports) port.info.hoq_life = 20;
+  }
+  rig.fabric.nodes[rig.node("S1")].ports[3].info.hoq_life = 3;  // 32.768 us
+  // Of what is for H4, the port before it sends VL0 alone: VL1 has no credit from S1 on.
+  VlArbTables tables;
+  tables.low[0] = {Vl{0}, 255};
+  NodeState& s2 = rig.fabric.nodes[rig.node("S2")];
+  s2.ports[3].vl_arb = std::make_unique<VlArbTables>(tables);
+  rig.reload();
+  std::vector<Script::Line> lines;
+  for (int i = 0; i < 300; ++i) {
+    for (const HostNum host : {0u, 1u}) {
+      lines.push_back({.at = i, .source = host, .what = rig.to(2, 256, 0)});
+    }
+    if (i < 40) lines.push_back({.at = i, .source = 1, .what = rig.to(3, 256, 1)});
+  }
+  Script script(lines);
+  rig.run(script, 300 * kMicro);  // of the 600 packets of VL0 more than a half are still to come
+  std::vector<Picos> lost;
+  for (const Loss& loss : script.losses) {
+    EXPECT_EQ(loss.node, rig.node("S1"));
+    lost.push_back(loss.at);
+  }
+  EXPECT_EQ(rig.discarded(Discard::HeadOfQueueLife), script.losses.size());
+  ASSERT_GE(lost.size(), 5u);
+  // One after the other comes to the head, and is there for as long.
+  for (std::size_t i = 1; i < lost.size(); ++i) {
+    EXPECT_GE(lost[i] - lost[i - 1], 32'768 * kNano);
+    EXPECT_LE(lost[i] - lost[i - 1], 34 * kMicro);
+  }
+  // The last of VL1 goes when nothing else is left: then the port has nothing that credit holds up.
+  rig.net->run_until(2 * kMilli);
+  const Picos blocked = rig.net->blocked_time(rig.node("S1"), PortNum{3});
+  EXPECT_GT(blocked, 300 * kMicro);
+  rig.net->run_until(3 * kMilli);
+  EXPECT_EQ(rig.net->blocked_time(rig.node("S1"), PortNum{3}), blocked);
+}
+
 TEST(DiscardNames, AreDifferent) {
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < kDiscards; ++i) names.insert(print_discard(static_cast<Discard>(i)));
