@@ -146,8 +146,8 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     if (const auto fine = check_regular_file(s.traffic.trace); !fine)
       return fault(s.file, s.traffic_line, s.traffic.trace + ": " + fine.error().context);
     std::ifstream in(s.traffic.trace);
-    const auto lines =
-        check_trace(in, s.traffic.trace, static_cast<HostNum>(out.fabric_.host_lids.size()));
+    const auto hosts = static_cast<HostNum>(out.fabric_.host_lids.size());
+    const auto lines = check_trace(in, s.traffic.trace, hosts, out.worms_.has_value());
     if (!lines) return tl::unexpected(lines.error());
     return out;
   }

@@ -286,6 +286,7 @@ class Reader {
           "by traffic.destinations");
     }
     check_algorithm();
+    check_worm_traffic();
     for (const FaultText& fault : out_.faults) {
       if (fault.what.starts_with("link-")) continue;
       complain(fault.line, "fault.what of worms must be link-down or link-up");
@@ -313,6 +314,22 @@ class Reader {
     }
     out_.traffic.sl_choice = SlChoice::Fixed;
     out_.traffic.sl = 0;
+  }
+
+  /// Each message goes to another host than its source, by a route of its own.
+  void check_worm_traffic() {
+    const auto& kind = out_.traffic.collective;
+    if (kind && needs_group(*kind)) {
+      complain(line("traffic.collective"),
+               "this traffic.collective sends to a [[group]], which is of fabric.model = "
+               "\"packets\": one that sends to one host each, as binomial-broadcast");
+    }
+    if (find_pattern(out_.traffic.pattern)->includes_self) {
+      complain(line("traffic.pattern"),
+               fmt::format("traffic.pattern {} has hosts send to themselves, which worms do not: "
+                           "uniform",
+                           out_.traffic.pattern));
+    }
   }
 
   /// Of messages to several hosts.

@@ -96,13 +96,22 @@ Parsed<std::optional<TraceLine>> TraceReader::next() {
   return std::optional<TraceLine>();
 }
 
-Parsed<std::uint64_t> check_trace(std::istream& in, const std::string& name, HostNum hosts) {
+Parsed<std::uint64_t> check_trace(std::istream& in,
+                                  const std::string& name,
+                                  HostNum hosts,
+                                  bool worms) {
   TraceReader reader(in, name, hosts);
   std::uint64_t lines = 0;
   while (true) {
     const auto line = reader.next();
     if (!line) return tl::unexpected(line.error());
     if (!*line) return lines;
+    if (const HostNum from = (*line)->source; worms && from == (*line)->destination) {
+      return fault(
+          name,
+          reader.line(),
+          fmt::format("host {} sends to itself, which worms do not: another destination", from));
+    }
     ++lines;
   }
 }

@@ -33,6 +33,9 @@ class TraceReader {
   /// The next message; nothing at the end. The first fault ends the reading.
   [[nodiscard]] Parsed<std::optional<TraceLine>> next();
 
+  /// Of the last message, from 1.
+  [[nodiscard]] int line() const { return line_; }
+
  private:
   std::istream& in_;
   std::string name_;
@@ -42,10 +45,12 @@ class TraceReader {
   Picos last_ = 0;
 };
 
-/// Reads to the end: how many messages, or the first fault.
+/// Reads to the end: how many messages, or the first fault. `worms`: in whose network no host sends
+/// to itself.
 [[nodiscard]] Parsed<std::uint64_t> check_trace(std::istream& in,
                                                 const std::string& name,
-                                                HostNum hosts);
+                                                HostNum hosts,
+                                                bool worms = false);
 
 /// Each partition of the net reads the trace by itself, and sends what is its own hosts'.
 class TraceTraffic final : public Workload {

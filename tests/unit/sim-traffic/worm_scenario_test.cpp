@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "sim-backend/scenario/result_text.h"
 #include "sim-backend/scenario/run.h"
+#include "tests/support/files.h"
 #include "tests/support/scenario_text.h"
 
 namespace smd::sim {
@@ -96,6 +99,36 @@ TEST(WormScenario, RefusesCyclesThatAreTooLong) {
                               0.02);
   EXPECT_NEAR(out.steady.offered_load, 0.02, 0.001);
   EXPECT_NEAR(out.steady.accepted_load, 0.02, 0.001);
+}
+
+// Each of these ended the program.
+TEST(WormScenario, RefusesAPatternInWhichHostsSendToThemselves) {
+  EXPECT_EQ(fault_of_text(with("[traffic]\npattern = \"uniform-self\"\n")),
+            "s.toml:5: traffic.pattern uniform-self has hosts send to themselves, which worms do "
+            "not: uniform");
+}
+
+TEST(WormScenario, RefusesTracesInWhichAHostSendsToItself) {
+  const smd::test::Scratch scratch;
+  const std::string trace = (scratch.path() / "t.trace").string();
+  std::ofstream(trace) << "0 0 1 64\n# 3 is next\n5 3 3 64\n";
+  const std::string traffic = "[traffic]\ntrace = \"" + trace + "\"\n";
+  EXPECT_EQ(fault_of_text(with(traffic)),
+            trace + ":3: host 3 sends to itself, which worms do not: another destination");
+  EXPECT_EQ(fault_of_text("[fabric]\nname = \"torus:dims=3.3\"\n" + traffic), "");
+}
+
+TEST(WormScenario, RefusesCollectivesThatSendToAGroup) {
+  for (const char* kind : {"multicast-broadcast", "multicast-all-reduce"}) {
+    EXPECT_EQ(fault_of_text(with(fmt::format("[traffic]\ncollective = \"{}\"\n", kind))),
+              "s.toml:5: this traffic.collective sends to a [[group]], which is of fabric.model = "
+              "\"packets\": one that sends to one host each, as binomial-broadcast");
+  }
+}
+
+TEST(WormScenario, RefusesSumsInSwitches) {
+  EXPECT_THAT(fault_of_text(with("[traffic]\ncollective = \"in-network-all-reduce\"\n")),
+              StartsWith("s.toml:5: this traffic.collective sends to a [[group]], which is of "));
 }
 
 std::string fault(double at_us, const std::string& what, const std::string& where) {
