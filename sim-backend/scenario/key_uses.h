@@ -6,6 +6,9 @@
 
 namespace smd::sim {
 
+/// measure.most_intervals acts.
+[[nodiscard]] bool has_most_intervals(const Scenario& scenario);
+
 /// Each with its line, and what the key is of. Requires: every key has been read.
 [[nodiscard]] Faults find_idle_keys(const Scenario& scenario);
 

@@ -363,6 +363,7 @@ class Reader {
   void check_whole() {
     if (!faults_.empty()) return;
     check_model();
+    check_intervals();
     if (out_.model == NetModel::Worms) {
       check_traffic();
       check_uses();
@@ -382,13 +383,6 @@ class Reader {
                fmt::format("an output buffer of {} bytes never takes a packet of {}",
                            sw.output_buffer_bytes,
                            packet));
-    }
-    const SteadyPlan& plan = out_.measure.plan;
-    if (plan.least_intervals > plan.most_intervals) {
-      complain(line("measure.least_intervals"),
-               fmt::format("measure.least_intervals is {}, more than measure.most_intervals, {}",
-                           plan.least_intervals,
-                           plan.most_intervals));
     }
     if (manager_line_ > 0 && !out_.is_managed()) {
       complain(manager_line_, "[manager] takes part where there is a [[fault]]");
@@ -419,6 +413,16 @@ class Reader {
     }
     check_traffic();
     check_uses();
+  }
+
+  void check_intervals() {
+    const SteadyPlan& plan = out_.measure.plan;
+    if (!has_most_intervals(out_) || plan.least_intervals <= plan.most_intervals) return;
+    const int least = line("measure.least_intervals");
+    complain(least > 0 ? least : line("measure.most_intervals"),
+             fmt::format("measure.least_intervals is {}, more than measure.most_intervals, {}",
+                         plan.least_intervals,
+                         plan.most_intervals));
   }
 
   /// What has been complained about is not said twice.

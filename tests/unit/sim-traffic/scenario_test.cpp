@@ -100,6 +100,23 @@ TEST(Scenario, FaultsHaveTheirLineAndSayWhatWouldBeRight) {
   expect_fault("[fabric\n", 1, "TOML");
 }
 
+// Of a network that changes the most was compared, which it does not have; of worms nothing was.
+TEST(Scenario, NumbersOfIntervalsAreComparedWhereBothAct) {
+  const std::string fault = "[[fault]]\nat_us = 1\nwhat = \"link-down\"\nwhere = \"sw-0:1\"\n";
+  const std::string worms = "[fabric]\nmodel = \"worms\"\n";
+  const std::string many = "[measure]\nleast_intervals = 200\n";
+  const auto is_read = [](const std::string& text) {
+    return parse_scenario(text, "s.toml").has_value();
+  };
+  EXPECT_TRUE(is_read(many + fault));
+  EXPECT_TRUE(is_read("[traffic]\ncollective = \"ring-all-reduce\"\n" + many + fault));
+  EXPECT_TRUE(is_read(worms + "[measure]\nleast_intervals = 200\nmost_intervals = 200\n"));
+  expect_fault(many.c_str(), 2, "measure.least_intervals is 200, more than");
+  expect_fault((worms + many).c_str(), 4, "measure.least_intervals is 200, more than");
+  expect_fault((worms + many + fault).c_str(), 4, "measure.least_intervals is 200, more than");
+  expect_fault("[measure]\nmost_intervals = 9\n", 2, "measure.least_intervals is 10, more than");
+}
+
 TEST(Scenario, FaultsOfCongestionControl) {
   expect_fault("[congestion]\npreset = \"mvcmm\"\n", 2, "mvcm");
   expect_fault("[congestion]\nmarkings = \"ipm\"\n", 2, "congestion.marking");
