@@ -355,16 +355,19 @@ std::string print_points_csv(const ScenarioResult& result) {
       "network_latency_ns,head_latency_ns,hops,fairness,generated,delivered,discarded,in_flight,"
       "hash\n";
   for (const PointResult& p : result.points) {
+    // Of what has no steady state nobody works them out.
+    const auto steady = [&p](double value, int decimals) {
+      return p.managed || p.closed ? std::string() : fmt::format("{:.{}f}", value, decimals);
+    };
     out += fmt::format(
-        "{},{},{},{:.6f},{:.6f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},"
-        "{:.4f},{},{},{},{},{:016x}\n",
+        "{},{},{},{},{},{:.3f},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.4f},{:.4f},{},{},{},{},{:016x}\n",
         p.load,
         p.seed,
         print_state(p),
-        p.steady.offered_load,
-        p.steady.accepted_load,
+        steady(p.steady.offered_load, 6),
+        steady(p.steady.accepted_load, 6),
         nanos(p.latency.mean),
-        nanos(p.steady.latency.half_width),
+        steady(nanos(p.steady.latency.half_width), 3),
         nanos(static_cast<double>(p.latency.p50)),
         nanos(static_cast<double>(p.latency.p99)),
         nanos(p.network_latency.mean),

@@ -163,6 +163,21 @@ TEST_F(TracedRun, OnWormsEndsWithItsLastMessage) {
   EXPECT_EQ(point.completed_at, 9000 * kNano + static_cast<Picos>(point.latency.max));
 }
 
+// They were 0, as if nothing had been offered or had come in.
+TEST(RunVerdicts, LoadsThatNobodyMeasuredAreEmptyFields) {
+  PointResult point{.load = 0.5, .seed = 1};
+  const auto row = [&point] {
+    const std::string all = print_points_csv({.points = {point}, .saturation = {}});
+    return all.substr(all.find('\n') + 1);
+  };
+  EXPECT_THAT(row(), testing::StartsWith("0.5,1,stable,0.000000,0.000000,0.000,0.000,0.000,"));
+  point.closed = point.complete = true;
+  EXPECT_THAT(row(), testing::StartsWith("0.5,1,complete,,,0.000,,0.000,"));
+  point.closed = point.complete = false;
+  point.managed = true;
+  EXPECT_THAT(row(), testing::StartsWith("0.5,1,recovered,,,0.000,,0.000,"));
+}
+
 // They sent, and were sent to.
 TEST(RunVerdicts, AggregationNodesAreNoHosts) {
   const std::string rest = "[measure]\nwarm_up_us = 2\ninterval_us = 2\n";
