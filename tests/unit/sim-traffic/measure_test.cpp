@@ -70,6 +70,21 @@ TEST(BatchMeans, KnowHowWellTheyAreKnown) {
   EXPECT_NEAR(within, 950, 25);
 }
 
+// Textbook values of Student's t, 95 % on two sides: 1.960 was taken from 31 degrees of freedom on.
+TEST(BatchMeans, ManyBatchesGoByStudentsDistributionToo) {
+  const std::pair<std::size_t, double> quantiles[] = {
+      {30, 2.042}, {31, 2.0395}, {40, 2.0211}, {60, 2.0003}, {99, 1.9842}, {1000, 1.9623}};
+  for (const auto& [freedom, quantile] : quantiles) {
+    std::vector<double> batches;
+    double squares = 0;
+    for (std::size_t i = 0; i <= freedom; ++i) batches.push_back(static_cast<double>(i * i % 17));
+    const Confidence c = estimate_mean(batches);
+    for (const double batch : batches) squares += (batch - c.mean) * (batch - c.mean);
+    const auto n = static_cast<double>(batches.size());
+    EXPECT_NEAR(c.half_width / std::sqrt(squares / (n - 1) / n), quantile, 6e-5) << freedom;
+  }
+}
+
 TEST(BatchMeans, FindTheTransient) {
   std::vector<double> batches{100, 50, 20};
   for (int i = 0; i < 20; ++i) batches.push_back(10 + i % 3);
