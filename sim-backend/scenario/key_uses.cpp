@@ -42,9 +42,20 @@ bool has_window(const Scenario& s) {
          s.congestion.window.kind != WindowKind::None;
 }
 
-bool has_pace(const Scenario& s) {
-  return s.congestion.reaction == ReactionKind::Window && s.congestion.pace != PaceKind::None;
+/// Sources hear of marks.
+bool tells_marks(const Scenario& s) {
+  return s.congestion.marking != MarkingKind::None && s.congestion.echo != EchoKind::None;
 }
+
+/// It begins without a gap, and marks alone make one.
+bool has_pace(const Scenario& s) {
+  return s.congestion.reaction == ReactionKind::Window && s.congestion.pace != PaceKind::None &&
+         tells_marks(s);
+}
+
+bool has_slots(const Scenario& s) { return has_pace(s) && s.congestion.pace == PaceKind::Slots; }
+
+bool has_table(const Scenario& s) { return s.congestion.reaction == ReactionKind::Iba; }
 
 /// Of the two systems of source routes any that `is` is true of.
 template <class Is>
@@ -230,29 +241,49 @@ constexpr KeyUse kKeyUses[] = {
       "congestion.marking_rate",
       "congestion.packet_size",
       "congestion.victims"}},
-    {"the reaction iba",
-     [](const Scenario& s) { return s.congestion.reaction == ReactionKind::Iba; },
-     {"congestion.ccti_increase",
-      "congestion.ccti_limit",
-      "congestion.ccti_timer",
-      "congestion.ccti_min",
-      "congestion.per_sl"}},
+    {"the reaction iba", has_table, {"congestion.ccti_min"}},
+    {"the reaction iba where sources hear of marks: congestion.marking, congestion.echo",
+     [](const Scenario& s) { return has_table(s) && tells_marks(s); },
+     {"congestion.ccti_increase", "congestion.ccti_timer"}},
+    {"the reaction iba where sources hear of marks (congestion.marking, congestion.echo), or with "
+     "congestion.ccti_min",
+     [](const Scenario& s) {
+       return has_table(s) && (tells_marks(s) || s.congestion.iba.least > 0);
+     },
+     {"congestion.ccti_limit", "congestion.per_sl"}},
     {"the reaction window",
      [](const Scenario& s) { return s.congestion.reaction == ReactionKind::Window; },
-     {"congestion.window", "congestion.pace"}},
-    {"a window", has_window, {"congestion.window_packets"}},
+     {"congestion.window"}},
+    {"the reaction window where sources hear of marks: congestion.marking, congestion.echo",
+     [](const Scenario& s) {
+       return s.congestion.reaction == ReactionKind::Window && tells_marks(s);
+     },
+     {"congestion.pace"}},
+    {"a static or dynamic window",
+     [](const Scenario& s) {
+       return has_window(s) && s.congestion.window.kind != WindowKind::Fractional;
+     },
+     {"congestion.window_packets"}},
     {"a fractional window",
      [](const Scenario& s) {
        return has_window(s) && s.congestion.window.kind == WindowKind::Fractional;
      },
      {"congestion.window_mean"}},
-    {"a window or a pace",
+    {"a window, or a pace where sources hear of marks",
      [](const Scenario& s) { return has_window(s) || has_pace(s); },
-     {"congestion.scope", "congestion.recovery"}},
-    {"the pace slots",
-     [](const Scenario& s) { return has_pace(s) && s.congestion.pace == PaceKind::Slots; },
-     {"congestion.radix", "congestion.stages", "congestion.cap", "congestion.round_trip_ns"}},
-    {"the pace pfister",
+     {"congestion.scope"}},
+    {"a pace, or a window that is not static, where sources hear of marks",
+     [](const Scenario& s) {
+       return has_pace(s) || (has_window(s) && s.congestion.window.reacts() && tells_marks(s));
+     },
+     {"congestion.recovery"}},
+    {"the pace slots where sources hear of marks",
+     has_slots,
+     {"congestion.radix", "congestion.cap", "congestion.round_trip_ns"}},
+    {"the pace slots with a cap (congestion.cap) where sources hear of marks",
+     [](const Scenario& s) { return has_slots(s) && s.congestion.cap != cc::WaitCap::None; },
+     {"congestion.stages"}},
+    {"the pace pfister where sources hear of marks",
      [](const Scenario& s) { return has_pace(s) && s.congestion.pace == PaceKind::Pfister; },
      {"congestion.hot_sources"}},
 };

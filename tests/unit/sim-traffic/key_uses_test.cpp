@@ -56,6 +56,9 @@ std::vector<Row> rows() {
   const std::string trace = "traffic: trace = \"t\"";
   const std::string mvcm = "congestion: preset = \"mvcm\"";
   const std::string standard = "congestion: preset = \"standard\"";
+  const std::string pfister = "congestion: preset = \"pfister\"";
+  const std::string unmarked = "; marking = \"none\"";
+  const std::string unanswered = "; echo = \"none\"";
   const std::string rule = "fabric: name = \"dragonfly:a=4,c=2,h=2\"; vls = 4 | routes: rule = ";
   const std::string itb = both(kWorms, "routes: system = \"UD_ITB\"");
   const std::string algorithm = both(kWorms, "routes: algorithm = \"dual-path\"");
@@ -143,17 +146,44 @@ std::vector<Row> rows() {
       {"congestion", "ccti_timer = 5", "", standard},
       {"congestion", "ccti_min = 5", "", standard},
       {"congestion", "per_sl = true", "", standard},
+      // No source hears of a mark, so that no index moves but to its least.
+      {"congestion", "ccti_increase = 5", standard + unanswered, standard},
+      {"congestion", "ccti_increase = 5", standard + unmarked, standard + "; marking = \"ipm\""},
+      {"congestion", "ccti_timer = 5", standard + unanswered, standard + "; echo = \"acks\""},
+      {"congestion", "ccti_timer = 5", standard + unmarked + "; ccti_min = 3", standard},
+      {"congestion",
+       "ccti_limit = 5",
+       standard + unanswered,
+       standard + unanswered + "; ccti_min = 3"},
+      {"congestion", "per_sl = true", standard + unmarked, standard + unmarked + "; ccti_min = 3"},
+      {"congestion", "ccti_min = 5", mvcm, standard + unanswered},
       {"congestion", "window = \"static\"", standard, mvcm},
       {"congestion", "pace = \"slots\"", "", mvcm},
-      {"congestion", "window_packets = 2", "congestion: preset = \"pfister\"", mvcm},
+      {"congestion", "window_packets = 2", pfister, mvcm},
       {"congestion", "window_mean = 1.5", mvcm, both(mvcm, "congestion: window = \"fractional\"")},
       {"congestion", "scope = \"host\"", standard, mvcm},
       {"congestion", "recovery = \"progressive\"", "", mvcm},
-      {"congestion", "radix = 4", "congestion: preset = \"pfister\"", mvcm},
+      {"congestion", "radix = 4", pfister, mvcm},
       {"congestion", "stages = 4", "", mvcm},
       {"congestion", "cap = \"none\"", "", mvcm},
       {"congestion", "round_trip_ns = 400", "", mvcm},
-      {"congestion", "hot_sources = 4", mvcm, "congestion: preset = \"pfister\""},
+      {"congestion", "hot_sources = 4", mvcm, pfister},
+      {"congestion", "pace = \"fimd\"", mvcm + unmarked, mvcm},
+      {"congestion", "pace = \"fimd\"", pfister + unanswered, pfister},
+      {"congestion", "radix = 4", mvcm + unmarked, mvcm},
+      {"congestion", "stages = 4", mvcm + "; cap = \"none\"", mvcm},
+      {"congestion", "hot_sources = 4", pfister + unanswered, pfister},
+      {"congestion", "scope = \"host\"", pfister + unmarked, pfister},
+      {"congestion", "scope = \"host\"", pfister + unanswered, mvcm + unmarked},
+      {"congestion", "recovery = \"progressive\"", mvcm + unmarked, mvcm},
+      {"congestion",
+       "recovery = \"progressive\"",
+       "congestion: preset = \"renato-window\"",
+       "congestion: preset = \"renato\""},
+      {"congestion",
+       "window_packets = 2",
+       mvcm + "; window = \"fractional\"; window_mean = 1.5",
+       mvcm + unmarked},
   };
 }
 
