@@ -157,7 +157,8 @@ Picos Collective::done_at(HostNum host) const {
 std::uint64_t Collective::message_bytes() const {
   if (options_.kind != CollectiveKind::RingAllReduce)
     return std::max<std::uint64_t>(1, options_.bytes);
-  return std::max<std::uint64_t>(1, options_.bytes / ranks_.size());
+  // Rounded up: pieces are alike, and all of the data are in them.
+  return std::max<std::uint64_t>(1, (options_.bytes + ranks_.size() - 1) / ranks_.size());
 }
 
 std::uint32_t Collective::target(std::uint32_t host, std::uint32_t message) const {

@@ -18,7 +18,7 @@ class SwitchPortHandler;
 enum class CollectiveKind : std::uint8_t {
   AllToAll,            // host i sends its k-th message to host i + k; between hosts with several
                        // ranks to each of host i + 1, then of i + 2, and so on
-  RingAllReduce,       // 2 (n - 1) steps of an n-th of the data to the next host
+  RingAllReduce,       // 2 (n - 1) steps of an n-th of the data, rounded up, to the next host
   TreeAllReduce,       // up a binary tree to host 0, and down again, the whole data each time
   BinomialBroadcast,   // segmented.h
   MulticastBroadcast,  // likewise

@@ -245,6 +245,13 @@ TEST(Collective, RingAllReduce) {
   EXPECT_LE(took, 8 * (step + 160 * kNano));
 }
 
+// A fifth of 1,281 bytes is 256 and a rest, which nobody sent; a byte more is a second packet.
+TEST(Collective, PiecesOfARingHoldAllOfTheData) {
+  run_collective(CollectiveKind::RingAllReduce, 1281, 5 * 8 * 2);
+  run_collective(CollectiveKind::RingAllReduce, 1280, 5 * 8);
+  run_collective(CollectiveKind::RingAllReduce, 3, 5 * 8);
+}
+
 TEST(Collective, TreeAllReduce) {
   // Ranks 3 and 4 to 1, 1 and 2 to 0, and back: eight messages of two packets.
   const Picos took = run_collective(CollectiveKind::TreeAllReduce, 512, 8 * 2);
