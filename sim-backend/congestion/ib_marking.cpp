@@ -1,5 +1,7 @@
 #include "sim-backend/congestion/ib_marking.h"
 
+#include <algorithm>
+
 #include "smd/congestion/throttle.h"
 
 namespace smd::sim {
@@ -27,7 +29,8 @@ std::uint64_t IbMarking::marked(std::uint32_t node) const {
 bool IbMarking::is_congested(const IbSwitchRegisters& at, const MarkPoint& point) const {
   const cc::PortSetting* own = find_port(at, point.out_port);
   const PortNum port{point.out_port};
-  const unsigned behind = point.used - point.blocks;
+  // Packets of the switch's own stand in no buffer.
+  const unsigned behind = point.used - std::min(point.used, point.blocks);
   if (point.held && at.setting.credit_mask.test(port)) {
     const std::uint8_t threshold =
         own != nullptr && own->starvation ? own->threshold : at.setting.cs_threshold;

@@ -72,6 +72,16 @@ TEST(IbMarking, CreditStarvationHasAThresholdOfItsOwn) {
   EXPECT_FALSE(marks(on, 129, false)) << "it had credit";
 }
 
+// A switch's own packets stand in no buffer: less than nothing was behind them, and all were
+// marked.
+TEST(IbMarking, NothingStandsBehindAPacketThatIsInNoBuffer) {
+  IbMarking rule = with({.threshold = 15});
+  Marks out = 0;
+  rule.on_departure({.node = kNode, .out_port = kPort, .used = 0, .capacity = 256, .blocks = 4},
+                    out);
+  EXPECT_EQ(out, 0);
+}
+
 TEST(IbMarking, ShortPacketsAreLeftAlone) {
   IbMarking rule = with({.threshold = 15, .packet_size = 4});
   EXPECT_FALSE(marks(rule, 200, false, 3));
