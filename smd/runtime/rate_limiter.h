@@ -60,30 +60,6 @@ class TokenBucket {
   TimePoint since_;  // of the last refill
 };
 
-/// Processor time that somebody may take ahead of others: a share of what passes, and more after a
-/// rest.
-class ProcessorBudget {
- public:
-  /// `percent` of what passes; up to `burst` at once.
-  ProcessorBudget(unsigned percent, Duration burst)
-      : percent_(percent), burst_(burst), left_(burst) {}
-
-  /// `used` of the processor while `passed`. Whether there is any left: not before half the burst
-  /// is there again, once it was used up.
-  [[nodiscard]] bool charge(Duration used, Duration passed) {
-    left_ = std::clamp(left_ + passed / 100 * percent_ - used, -burst_, burst_);
-    if (left_ <= Duration{0}) is_left_ = false;
-    if (left_ >= burst_ / 2) is_left_ = true;
-    return is_left_;
-  }
-
- private:
-  unsigned percent_;
-  Duration burst_;
-  Duration left_;
-  bool is_left_ = true;
-};
-
 template <class Key, class Value>
 class RateLimiter {
  public:

@@ -22,7 +22,6 @@
 #include <utility>
 #include <vector>
 
-#include "smd/runtime/rate_limiter.h"
 #include "smd/transport/receive_queue.h"
 
 namespace smd {
@@ -58,11 +57,6 @@ constexpr std::uint32_t kGsiQKey = 0x80010000;
 // What a thread that receives or answers takes of a processor at a time.
 constexpr std::uint64_t kShortSliceNs = 100'000;
 
-// Of a processor, for which such a thread goes ahead of others: ten thousand answers a second take
-// less.
-constexpr unsigned kRealtimePercent = 20;
-constexpr Duration kRealtimeBurst = std::chrono::milliseconds(20);
-
 /// As sched_setattr(2) has it: the header that defines it cannot be read beside <sched.h>.
 struct ThreadAttributes {
   std::uint32_t size;
@@ -82,52 +76,6 @@ void ask_for_short_slices() {
   attributes.runtime = kShortSliceNs;
   ::syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
-
-[[nodiscard]] Duration read_clock(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-/// Puts the calling thread, for which hosts wait, ahead of those that compute: at the lowest
-/// real-time priority as long as it takes a small share of a processor, so that a host that floods
-/// takes no more than that from the loop; as any other beyond. Where this is not permitted
-/// (RLIMIT_RTPRIO), it has short slices alone.
-class RealtimeShare {
- public:
-  RealtimeShare() {
-    ask_for_short_slices();
-    is_fixed_ = ::sched_getscheduler(0) != SCHED_OTHER;  // whoever started us has chosen
-    set(true);
-  }
-
-  /// After each piece of work.
-  void charge() {
-    if (is_fixed_) return;
-    const Duration used = read_clock(CLOCK_THREAD_CPUTIME_ID);
-    const Duration now = read_clock(CLOCK_MONOTONIC);
-    set(budget_.charge(used - std::exchange(used_, used), now - std::exchange(at_, now)));
-  }
-
- private:
-  void set(bool ahead) {
-    if (is_fixed_ || ahead == is_ahead_) return;
-    is_ahead_ = ahead;
-    const sched_param priority{.sched_priority = ahead ? ::sched_get_priority_min(SCHED_RR) : 0};
-    const int policy = ahead ? SCHED_RR : SCHED_OTHER;
-    if (::sched_setscheduler(0, policy | SCHED_RESET_ON_FORK, &priority) != 0) {
-      is_fixed_ = true;
-    } else if (!ahead) {
-      ask_for_short_slices();
-    }
-  }
-
-  ProcessorBudget budget_{kRealtimePercent, kRealtimeBurst};
-  Duration used_ = read_clock(CLOCK_THREAD_CPUTIME_ID);
-  Duration at_ = read_clock(CLOCK_MONOTONIC);
-  bool is_ahead_ = false;
-  bool is_fixed_ = false;
-};
 
 /// They are for the loop, and libibumad takes an interrupted wait for a fault of the device.
 void block_signals() {
@@ -426,7 +374,7 @@ Result<void> UmadTransport::set_is_sm(bool is_sm) {
 void UmadTransport::receive_loop(const UmadDevice& device,
                                  const UmadPort& port,
                                  const std::stop_token& stop) {
-  RealtimeShare share;
+  ask_for_short_slices();
   block_signals();
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
@@ -457,13 +405,10 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (batch.size() < kBatch) continue;
-      hand_over(batch);
-      share.charge();
+      if (batch.size() == kBatch) hand_over(batch);
       continue;
     }
     if (!batch.empty()) hand_over(batch);
-    share.charge();
     if (agent == -ETIMEDOUT || agent == -EAGAIN || interrupted) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
@@ -496,7 +441,7 @@ std::shared_ptr<const Transport::Responder> UmadTransport::responder() {
 
 /// What does not go out is like what gets lost: clients ask again.
 void UmadTransport::answer_loop(const std::stop_token& stop) {
-  RealtimeShare share;
+  ask_for_short_slices();
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
   while (requests_.take(kAnswersAtOnce, batch, stop)) {
@@ -510,7 +455,6 @@ void UmadTransport::answer_loop(const std::stop_token& stop) {
       }
     }
     batch.clear();
-    share.charge();
   }
 }
 

@@ -52,7 +52,6 @@ TEST(ServiceUnit, KeepsWhatOperatorsRelyOn) {
       {"Service.CapabilityBoundingSet", ""},
       {"Service.MemoryDenyWriteExecute", "yes"},
       {"Service.RestrictAddressFamilies", "AF_UNIX AF_INET AF_INET6 AF_NETLINK"},
-      {"Service.LimitRTPRIO", "1"},  // for the threads that answer
   };
   for (const auto& [key, value] : wanted) {
     const auto it = unit.find(key);

@@ -164,35 +164,5 @@ TEST_F(RateLimiterTest, WhoForgetsEverythingForgetsWhatIsHeldBack) {
   use_up(7);
 }
 
-/// What somebody took of `time` who used all he could get, ahead while there is budget, in pieces.
-Duration taken_ahead(ProcessorBudget& budget, Duration time, Duration piece) {
-  Duration ahead{0};
-  bool is_ahead = true;
-  for (Duration passed{0}; passed < time; passed += piece) {
-    if (is_ahead) ahead += piece;
-    is_ahead = budget.charge(piece, piece);
-  }
-  return ahead;
-}
-
-TEST(ProcessorBudget, WhoTakesLessThanHisShareKeepsIt) {
-  ProcessorBudget budget(20, 20ms);
-  for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(budget.charge(19us, 100us)) << i;
-}
-
-TEST(ProcessorBudget, WhoTakesAllGetsHisShareAndTheBurstAhead) {
-  ProcessorBudget budget(20, 20ms);
-  const Duration ahead = taken_ahead(budget, 10s, 100us);
-  EXPECT_LE(ahead, 10s / 5 + 20ms);
-  EXPECT_GT(ahead, 20ms) << "and the burst comes back when he rests";
-}
-
-TEST(ProcessorBudget, TheBurstComesBackAfterARest) {
-  ProcessorBudget budget(20, 20ms);
-  ASSERT_FALSE(budget.charge(30ms, 30ms));
-  EXPECT_FALSE(budget.charge(0ms, 60ms)) << "4 ms below 0, and 12 ms more";
-  EXPECT_TRUE(budget.charge(0ms, 20ms));
-}
-
 }  // namespace
 }  // namespace smd
