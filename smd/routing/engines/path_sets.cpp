@@ -112,18 +112,31 @@ SlToVl split_row(const SlToVl& joined) {
   return row;
 }
 
+/// Nothing waits in a circle at a port that leads to no switch: there all is on VL 0, the only one
+/// that every adapter has.
+SlToVl on_first_vl(SlToVl row) {
+  for (Vl& vl : row) vl = vl == kManagementVl ? vl : Vl{0};
+  return row;
+}
+
 template <class Change>
 SlToVlMaps change_rows(const Fabric& fabric, const SlToVlMaps& rows, Change change) {
   SlToVlMaps out{fabric};
-  std::vector<std::uint16_t> number;
-  for (const SlToVl& row : rows.rows()) number.push_back(out.add_row(change(row)));
+  std::vector<std::uint16_t> number, to_ends;
+  for (const SlToVl& row : rows.rows()) {
+    number.push_back(out.add_row(change(row)));
+    to_ends.push_back(out.add_row(on_first_vl(change(row))));
+  }
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    const unsigned ports = fabric.num_ports(fabric.switch_node[sw]);
-    for (unsigned in = 0; in <= ports; ++in) {
-      for (unsigned exit = 0; exit <= ports; ++exit) {
+    const NodeIdx node = fabric.switch_node[sw];
+    const unsigned ports = fabric.num_ports(node);
+    for (unsigned exit = 0; exit <= ports; ++exit) {
+      const PortNum to{static_cast<std::uint8_t>(exit)};
+      const PortIdx peer = fabric.peer[fabric.port_of(node, to)];
+      const bool leads_on = peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer]);
+      for (unsigned in = 0; in <= ports; ++in) {
         const PortNum from{static_cast<std::uint8_t>(in)};
-        const PortNum to{static_cast<std::uint8_t>(exit)};
-        out.set_row(sw, from, to, number[rows.row_number(sw, from, to)]);
+        out.set_row(sw, from, to, (leads_on ? number : to_ends)[rows.row_number(sw, from, to)]);
       }
     }
   }

@@ -233,6 +233,20 @@ TEST(PathSetsTogether, AreMadeOnAProductionCluster) {
   }
 }
 
+TEST(PathSetsTogether, ReachAnAdapterThatHasOneVl) {
+  for (const char* const engine : {"itb-vl", "dfsssp", "lash"}) {
+    const Generated g = generated("torus:dims=4.4,hosts=2", 1);
+    Fabric fabric = g.fabric;
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.is_host(port) && g.lids.base[port].value() % 6 == 0)
+        fabric.port_info[port].vl_cap = 1;
+    }
+    const RoutingTables tables = compute(engine, fabric, g.lids, two_sets());
+    EXPECT_EQ(tables.engine, std::string("updn+") + engine);
+    expect_two_sets(fabric, g.lids, tables, true);
+  }
+}
+
 TEST(PathSetsTogether, SayWhyThereAreNone) {
   const Generated g = generated("torus:dims=4.4,hosts=1", 1);
   for (const char* const engine : {"updn", "minhop", "auto", "nue", "ftree", "dor"}) {
