@@ -374,18 +374,16 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
     fresh.tables.candidates = now.candidates;
   }
   const auto peak_of = [&](const RoutingTables& tables, const VerifiedRoutes* verified) {
-    return verified != nullptr ? verified->measure_load(*job.fabric).max
-                               : measure_load(*job.fabric, job.lids, tables.lft).max;
+    return verified != nullptr ? verified->measure_load(*job.fabric).fullest
+                               : measure_load(*job.fabric, job.lids, tables.lft).fullest;
   };
-  const std::uint64_t least = peak_of(fresh.tables, fresh.verified.get());
-  const auto is_even = [&](std::uint64_t peak) {
-    return kEven * static_cast<double>(least) >= static_cast<double>(peak);
-  };
-  const std::uint64_t peak = peak_of(now, job.in_force->verified.get());
+  const double least = peak_of(fresh.tables, fresh.verified.get());
+  const auto is_even = [&](double peak) { return kEven * least >= peak; };
+  const double peak = peak_of(now, job.in_force->verified.get());
   if (is_even(peak)) return std::nullopt;
   Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
   if (rebalanced.error) return fresh;
-  const std::uint64_t reached = peak_of(rebalanced.tables, rebalanced.verified.get());
+  const double reached = peak_of(rebalanced.tables, rebalanced.verified.get());
   if (is_even(reached)) return rebalanced;
   if (now.vls > 1 && reached < peak)
     fresh.instead = std::make_shared<const Routed>(std::move(rebalanced));
