@@ -248,9 +248,9 @@ void Cycle::on_routed(Routed routed) {
   if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
   if (!rebalancing_) {
     // Whom auto would take, or how even his routes would be, is asked at rest.
-    const bool choice_kept =
-        !routed.tables.chosen_by.empty() && (before_.in_force != nullptr || routed.kept_found);
-    parts_.state.imbalanced = routed.tables.recomputed.has_value() || choice_kept;
+    const bool choice_kept = !routed.tables.chosen_by.empty() && before_.in_force != nullptr;
+    parts_.state.imbalanced =
+        routed.tables.recomputed.has_value() || choice_kept || routed.kept_found;
   }
   if (!routed.fallback_reason.empty()) {
     log::warn("route.fallback",

@@ -89,10 +89,11 @@ PortIdx channel_of(const Fabric& fabric, const ForwardingTables& lft, SwitchIdx 
   return leads_on ? port : kNone<PortIdx>;
 }
 
-/// Adds what packets to `lid` make wait for what. False: not all of it rises in the places.
+/// Adds what packets to `lid` make wait for what. False: not all of it rises in the places, or
+/// there are none.
 bool add_dependencies(const Fabric& fabric,
                       const RoutingTables& tables,
-                      const VerifiedRoutes& verified,
+                      const VerifiedRoutes* verified,
                       Lid lid,
                       ChannelGraph& graph) {
   bool rises = true;
@@ -103,7 +104,7 @@ bool add_dependencies(const Fabric& fabric,
     const PortIdx second = channel_of(fabric, tables.lft, fabric.switch_at(in), lid);
     if (second == kNone<PortIdx> || second == in) continue;
     graph.add(in, 0, fabric.number_of(second).value(), 0);
-    rises = rises && verified.place(first, 0) < verified.place(second, 0);
+    rises = rises && verified != nullptr && verified->place(first, 0) < verified->place(second, 0);
   }
   return rises;
 }
@@ -111,8 +112,11 @@ bool add_dependencies(const Fabric& fabric,
 /// Entries to LIDs that nobody has stay, so that who comes back finds them; what is sent there
 /// meanwhile waits as all packets do, and the check does not count it. Where it closes a cycle, the
 /// entries to LIDs that fall in the order of the check are withdrawn: all that is left rises.
+/// Where the check keeps no order, as on a fabric in pieces, all of them are withdrawn.
 bool withdraw_closing_entries(const RouteJob& job, Routed& out) {
-  if (out.verified == nullptr || !out.verified->is_on_one_vl()) return false;
+  const VerifiedRoutes* const verified = out.verified.get();
+  if (!out.routes.acyclic || (verified != nullptr ? !verified->is_on_one_vl() : out.tables.vls > 1))
+    return false;
   const Fabric& fabric = *job.fabric;
   ForwardingTables& lft = out.tables.lft;
   ChannelGraph graph{fabric, 1};
@@ -120,15 +124,17 @@ bool withdraw_closing_entries(const RouteJob& job, Routed& out) {
   for (unsigned value = 1; value <= lft.top().value(); ++value) {
     const Lid lid{static_cast<std::uint16_t>(value)};
     if (job.lids.owner_of(lid) == kNone<PortIdx> &&
-        !add_dependencies(fabric, out.tables, *out.verified, lid, graph))
+        !add_dependencies(fabric, out.tables, verified, lid, graph))
       falling.push_back(lid);
   }
   if (falling.empty()) return false;
+  if (verified == nullptr) add_table_turns(fabric, job.lids, lft, graph);
   for (const NodeIdx node : fabric.switch_node) {
     for (const PortIdx in : fabric.external_ports(node)) {
       const PortIdx peer = fabric.peer[in];
-      if (peer != kNone<PortIdx> && fabric.switch_at(peer) != kNone<SwitchIdx>)
-        graph.add_all(in, out.verified->turns().outs(in));
+      if (verified != nullptr && peer != kNone<PortIdx> &&
+          fabric.switch_at(peer) != kNone<SwitchIdx>)
+        graph.add_all(in, verified->turns().outs(in));
     }
   }
   if (graph.find_cycle().empty()) return false;
@@ -136,6 +142,21 @@ bool withdraw_closing_entries(const RouteJob& job, Routed& out) {
     for (const SwitchIdx sw : fabric.switch_node.indices()) lft.set_route(sw, lid, kNoRoute);
   }
   return true;
+}
+
+/// Directions that routes do not obey are kept for the next computation alone: who reads ranks
+/// (multicast trees, plans) takes them for obeyed.
+void drop_ranks_not_obeyed(const RouteJob& job, Routed& out) {
+  auto& rank = out.tables.orientation.rank;
+  if (rank.empty()) return;
+  const VerifiedRoutes* const verified = out.verified.get();
+  const bool obeyed =
+      rank.size() == job.fabric->switch_count() && out.tables.vls == 1 &&
+      obeys_ranks(*job.fabric,
+                  job.lids,
+                  out.tables,
+                  verified != nullptr && verified->is_on_one_vl() ? &verified->turns() : nullptr);
+  if (!obeyed) rank.clear();
 }
 
 Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
@@ -176,6 +197,7 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
     check(job, out);
   if (withdraw_closing_entries(job, out)) check(job, out);
+  drop_ranks_not_obeyed(job, out);
   if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
@@ -279,6 +301,7 @@ std::optional<Routed> keep_found(const RouteJob& job,
   if (!kept_any) return std::nullopt;
   check(job, out);
   if (!out.routes.ok()) return std::nullopt;
+  drop_ranks_not_obeyed(job, out);
   out.tables.recomputed.reset();
   if (out.tables.lft != made.lft) out.tables.load.by_edge.clear();  // they were those of `fresh`
   return out;
@@ -351,6 +374,18 @@ Routed compute_routed(const RouteJob& job) {
   return out;
 }
 
+namespace {
+
+/// Of routes that are as even as `fresh`: an engine that keeps none would bring those with the next
+/// change, all at once, and not now that nothing is in a hurry.
+bool stay_at_a_change(const RouteJob& job, const std::string& engine, const Routed& fresh) {
+  const RoutingTables& now = job.in_force->routing;
+  if (now.recomputed || now.lft == fresh.tables.lft) return true;
+  return compute_with(job, engine, Keep::Routes).tables.lft == now.lft;
+}
+
+}  // namespace
+
 std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const RoutingTables& now = job.in_force->routing;
   const std::vector<std::string> engines = engines_of(job);
@@ -380,7 +415,8 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const double least = peak_of(fresh.tables, fresh.verified.get());
   const auto is_even = [&](double peak) { return kEven * least >= peak; };
   const double peak = peak_of(now, job.in_force->verified.get());
-  if (is_even(peak)) return std::nullopt;
+  if (is_even(peak))
+    return stay_at_a_change(job, *engine, fresh) ? std::nullopt : std::optional(fresh);
   Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
   if (rebalanced.error) return fresh;
   const double reached = peak_of(rebalanced.tables, rebalanced.verified.get());

@@ -48,8 +48,9 @@ struct Routed {
 /// scratch: the routes in force, rebalanced as far as that; where the engine does not get there,
 /// those from scratch, and instead of them what the engine got to on several VLs, where hosts keep
 /// their SLs. Where the engine asked for leaves the choice to another one, which now would
-/// be another one: that one's, if they are worth a tenth more. Nothing where the routes in force
-/// are balanced enough, or of another engine than the one asked for.
+/// be another one: that one's, if they are worth a tenth more. Those from scratch also in place of
+/// others', found and kept, under an engine that would not keep them at the next change. Nothing
+/// where the routes in force are balanced enough, or of another engine than the one asked for.
 [[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);
 
 /// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.

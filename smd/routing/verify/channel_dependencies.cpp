@@ -312,4 +312,86 @@ bool operator==(const VlTurnCounts& a, const VlTurnCounts& b) {
   });
 }
 
+namespace {
+
+/// Channels that lead up, by the ranks of their ends.
+class ChannelRanks {
+ public:
+  ChannelRanks(const Fabric& fabric, const IndexVector<SwitchIdx, std::uint32_t>& rank)
+      : fabric_(fabric),
+        rank_(rank),
+        up_(fabric.switch_count(), std::array<std::uint64_t, kWords>{}) {
+    for (const SwitchIdx sw : rank.indices()) {
+      for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+        const unsigned number = fabric.number_of(port).value();
+        if (leads_up(port)) up_[sw][number / 64] |= std::uint64_t{1} << (number % 64);
+      }
+    }
+  }
+
+  [[nodiscard]] bool leads_down(PortIdx out) const {
+    return enters_switch(fabric_, out) && is_above(out, fabric_.peer[out]);
+  }
+
+  [[nodiscard]] bool leads_up(SwitchIdx sw, PortNum out) const {
+    return (up_[sw][out.value() / 64] >> (out.value() % 64) & 1) != 0;
+  }
+
+  [[nodiscard]] bool leads_up(SwitchIdx sw, std::span<const std::uint64_t> outs) const {
+    for (std::size_t word = 0; word < outs.size(); ++word) {
+      if ((outs[word] & up_[sw][word]) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] bool leads_up(PortIdx out) const {
+    return enters_switch(fabric_, out) && is_above(fabric_.peer[out], out);
+  }
+
+  [[nodiscard]] bool is_above(PortIdx a, PortIdx b) const {
+    const std::uint32_t of_a = rank_[fabric_.switch_at(a)];
+    const std::uint32_t of_b = rank_[fabric_.switch_at(b)];
+    if (of_a != of_b) return of_a < of_b;
+    return fabric_.node_guid[fabric_.node_of[a]] < fabric_.node_guid[fabric_.node_of[b]];
+  }
+
+  const Fabric& fabric_;
+  const IndexVector<SwitchIdx, std::uint32_t>& rank_;
+  IndexVector<SwitchIdx, std::array<std::uint64_t, kWords>> up_;
+};
+
+}  // namespace
+
+bool obeys_ranks(const Fabric& fabric,
+                 const LidMap& lids,
+                 const RoutingTables& routing,
+                 const TurnCounts* turns) {
+  const ChannelRanks channels{fabric, routing.orientation.rank};
+  const ForwardingTables& lft = routing.lft;
+  std::vector<Lid> looked_at;
+  for (unsigned value = 1; value <= lft.top().value(); ++value) {
+    const Lid lid{static_cast<std::uint16_t>(value)};
+    if (turns == nullptr || lids.owner_of(lid) == kNone<PortIdx>) looked_at.push_back(lid);
+  }
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    for (const PortIdx out : fabric.external_ports(node)) {
+      if (!channels.leads_down(out)) continue;
+      const PortIdx in = fabric.peer[out];
+      if (turns != nullptr && channels.leads_up(fabric.switch_at(in), turns->outs(in)))
+        return false;
+    }
+    for (const Lid lid : looked_at) {
+      const PortNum number = lft.route(sw, lid);
+      if (number == PortNum{0} || number.value() > fabric.num_ports(node)) continue;
+      const PortIdx out = fabric.port_of(node, number);
+      if (!channels.leads_down(out)) continue;
+      const SwitchIdx below = fabric.switch_at(fabric.peer[out]);
+      if (channels.leads_up(below, lft.route(below, lid))) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace smd

@@ -335,4 +335,13 @@ class VlTurnCounts {
   IndexVector<SwitchIdx, std::shared_ptr<const Counts>> by_switch_;
 };
 
+/// No entry sends a packet up that may have come down, by the ranks that the tables carry: towards
+/// the smaller rank is up, between equal ones towards the smaller GUID. `turns`: of the LIDs that
+/// somebody has, where they are counted; what tables hold for other LIDs is looked at entry by
+/// entry. Requires: a rank for every switch.
+[[nodiscard]] bool obeys_ranks(const Fabric& fabric,
+                               const LidMap& lids,
+                               const RoutingTables& routing,
+                               const TurnCounts* turns = nullptr);
+
 }  // namespace smd

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "smd/routing/graph/switch_graph.h"
 #include "tests/support/fabric_text.h"
 #include "tests/unit/routing/support/generated.h"
 
@@ -195,6 +198,155 @@ TEST(RouteJob, AutoKeepsWhatItFindsBesideASwitchThatWasRestarted) {
     }
   }
   EXPECT_EQ(other, 0u);
+}
+
+/// Entries that lead down to a switch whose entry for the same LID leads up, towards the smaller
+/// rank or GUID.
+unsigned count_turns_up(const Fabric& fabric,
+                        const ForwardingTables& lft,
+                        const IndexVector<SwitchIdx, std::uint32_t>& rank) {
+  const auto next = [&](SwitchIdx sw, Lid lid) {
+    const PortNum out = lft.route(sw, lid);
+    if (out == kNoRoute || out == PortNum{0}) return kNone<SwitchIdx>;
+    const PortIdx peer = fabric.peer[fabric.port_of(fabric.switch_node[sw], out)];
+    return peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric.switch_at(peer);
+  };
+  const auto height = [&](SwitchIdx sw) {
+    return std::pair(rank[sw], fabric.node_guid[fabric.switch_node[sw]]);
+  };
+  unsigned turns = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (unsigned value = 1; value <= lft.top().value(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      const SwitchIdx second = next(sw, lid);
+      const SwitchIdx third = second == kNone<SwitchIdx> ? second : next(second, lid);
+      if (third == kNone<SwitchIdx>) continue;
+      turns += height(second) > height(sw) && height(third) < height(second) ? 1 : 0;
+    }
+  }
+  return turns;
+}
+
+// Multicast trees along ranks are proved by them: they are those of no routes that turn up again.
+TEST(RouteJob, RoutesThatAreFoundHaveTheRanksThatTheyObeyOrNone) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  RouteJob former = restarted(g, "updn");
+  former.engine_options.roots = {g.fabric.node_guid[g.fabric.switch_node[SwitchIdx{27}]]};
+  const Routed found = compute_routed(former);
+  for (const char* const engine : {"auto", "updn"}) {
+    RouteJob job = restarted(g, engine);
+    const auto own = compute_routed(job).tables.orientation;
+    ASSERT_EQ(count_turns_up(g.fabric, compute_routed(job).tables.lft, own.rank), 0u);
+    ASSERT_FALSE(own.rank.empty());
+    job.found = found.tables.lft;
+    job.taking_over = true;
+    job.engine_options.roots = {g.fabric.node_guid[g.fabric.switch_node[SwitchIdx{0}]]};
+    const Routed kept = compute_routed(job);
+    ASSERT_FALSE(kept.error);
+    ASSERT_EQ(kept.tables.lft, found.tables.lft);
+    EXPECT_TRUE(kept.tables.orientation.rank.empty());
+    EXPECT_FALSE(kept.tables.orientation.by_guid.empty()) << "for the next computation";
+
+    Routed now = kept;
+    for (const std::size_t cable : {4u, 9u, 40u}) {
+      now = route_next(job, without_cable(g.fabric, cable), now);
+      ASSERT_FALSE(now.error);
+      const auto& rank = now.tables.orientation.rank;
+      EXPECT_TRUE(rank.empty() || count_turns_up(*job.fabric, now.tables.lft, rank) == 0);
+    }
+  }
+}
+
+TEST(RouteJob, DetoursBetweenSwitchesWithoutHostsHaveTheRanksThatAllRoutesObeyOrNone) {
+  unsigned along_directions = 0;
+  for (unsigned seed = 1; seed <= 120; ++seed) {
+    const test::Generated g =
+        test::generated(fmt::format("fat-tree:k=4,levels=3,missing=2,seed={}", seed));
+    const Routed routed = compute_routed(job_for(g.shared, "dfsssp"));
+    const Orientation& directions = routed.tables.orientation;
+    along_directions += directions.by_guid.empty() ? 0 : 1;
+    if (directions.rank.empty()) continue;
+    EXPECT_EQ(count_turns_up(g.fabric, routed.tables.lft, directions.rank), 0u) << seed;
+  }
+  EXPECT_GT(along_directions, 0u);
+}
+
+// What is sent to a LID that nobody has any more waits as all packets do.
+TEST(RouteJob, EntriesToALidThatNobodyHasLeadNotRoundInACircle) {
+  for (const char* const text :
+       {"S1-S2 S2-S3 S3-S1 H1-S1 H2-S2 H3-S3", "S1-S2 S2-S3 S3-S1 H1-S1 H2-S2 H3-S3 S4-H4 S4-S5"}) {
+    RouteJob job = job_for(fabric_from_shared(text), "minhop");
+    Routed before = compute_routed(job);
+    ASSERT_FALSE(before.error);
+    const Fabric& fabric = *job.fabric;
+    ForwardingTables wider(fabric.switch_count(), Lid{64});
+    for (const SwitchIdx sw : fabric.switch_node.indices())
+      wider.set_row(sw, before.tables.lft, sw);
+    constexpr Lid kNobodys{40};
+    for (const auto& [from, to] : {std::pair{"S1", "S2"}, {"S2", "S3"}, {"S3", "S1"}}) {
+      for (const PortIdx out :
+           fabric.external_ports(fabric.switch_node[switch_named(fabric, from)])) {
+        const PortIdx peer = fabric.peer[out];
+        if (peer != kNone<PortIdx> && fabric.switch_at(peer) == switch_named(fabric, to))
+          wider.set_route(switch_named(fabric, from), kNobodys, fabric.number_of(out));
+      }
+    }
+    before.tables.lft = std::move(wider);
+    job.in_force = in_force(job, before);
+    const Routed now = compute_routed(job);
+    ASSERT_FALSE(now.error);
+    ChannelGraph graph{fabric, 1};
+    std::vector<std::uint16_t> all(now.tables.lft.top().value());
+    std::iota(all.begin(), all.end(), std::uint16_t{1});
+    add_table_turns(fabric, now.tables.lft, all, 0, fabric.switch_count(), graph);
+    EXPECT_TRUE(graph.find_cycle().empty()) << text;
+  }
+}
+
+/// Of one LID the other shortest ways, wherever there are two.
+ForwardingTables with_other_ways(const test::Generated& g, const ForwardingTables& lft, Lid lid) {
+  const SwitchGraph graph{g.fabric};
+  const SwitchIdx to = g.fabric.switch_at(g.fabric.peer[g.lids.owner_of(lid)]);
+  const auto distance = compute_distances(graph, {&to, 1});
+  ForwardingTables out = lft;
+  for (const SwitchIdx sw : g.fabric.switch_node.indices()) {
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      if (distance[edge.to] < distance[sw] && edge.port != lft.route(sw, lid))
+        out.set_route(sw, lid, edge.port);
+    }
+  }
+  return out;
+}
+
+// An engine that makes all routes anew at every change would move all of them with the first cable.
+TEST(RouteJob, AtRestAClosedFormTakesThePlaceOfWhatItFound) {
+  const test::Generated g = test::generated("torus:dims=8.8,mesh=1,hosts=6");
+  Lid at_corner{};
+  for (const PortIdx port : g.lids.base.indices()) {
+    if (g.fabric.is_host(port) && g.fabric.switch_at(g.fabric.peer[port]) == SwitchIdx{0})
+      at_corner = g.lids.base[port];
+  }
+  for (const std::string& engine : {std::string("dor"), std::string("updn")}) {
+    const Routed own = compute_routed(restarted(g, engine));
+    ASSERT_FALSE(own.error);
+    RouteJob job = restarted(g, engine);
+    job.found = engine == "dor" ? with_other_ways(g, own.tables.lft, at_corner)
+                                : with_history(g).back.tables.lft;
+    ASSERT_NE(*job.found, own.tables.lft);
+    job.taking_over = true;
+    const Routed kept = compute_routed(job);
+    ASSERT_FALSE(kept.error);
+    ASSERT_EQ(kept.tables.lft, *job.found);
+    EXPECT_TRUE(kept.kept_found);
+    job.in_force = in_force(job, kept);
+    job.orientation = kept.tables.orientation;
+    const auto rested = compute_rebalance(job);
+    ASSERT_EQ(rested.has_value(), engine == "dor");
+    if (!rested) continue;
+    EXPECT_EQ(rested->tables.lft, own.tables.lft);
+    job.in_force = in_force(job, *rested);
+    EXPECT_FALSE(compute_rebalance(job)) << "and there it ends";
+  }
 }
 
 // Whoever asks afterwards, at rest, knows that nobody was weighed.
