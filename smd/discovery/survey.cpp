@@ -478,7 +478,7 @@ SweepReport leave_out(const SweepReport& report, const std::map<Guid, std::strin
     const auto node = survey.find(guid);
     if (!node || *node == 0) continue;
     survey.node(*node).broken = true;
-    anomalies.silent.push_back({guid, PortNum{0}, why});
+    anomalies.silent.push_back({.node = guid, .port = PortNum{0}, .why = why, .left_out = true});
   }
   SweepReport out = build_report(survey, std::move(anomalies), report.fabric->epoch);
   out.duplicates = report.duplicates;
@@ -495,7 +495,7 @@ SweepReport leave_out_links(const SweepReport& report, const std::map<PortRef, s
     const LinkEnd here{*node, end.port};
     if (!survey.peer(here)) continue;
     survey.unlink(here);
-    anomalies.silent.push_back({end.node, end.port, why});
+    anomalies.silent.push_back({.node = end.node, .port = end.port, .why = why, .left_out = true});
   }
   SweepReport out = build_report(survey, std::move(anomalies), report.fabric->epoch);
   out.duplicates = report.duplicates;

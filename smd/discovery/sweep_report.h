@@ -61,6 +61,7 @@ struct SilentPort {
   PortNum port;
   std::string why;
   bool out_of_reach = false;  // of directed routes: no node behind it was asked
+  bool left_out = false;      // by leave_out() or leave_out_links(): it may have answered
 
   friend bool operator==(const SilentPort&, const SilentPort&) = default;
 };

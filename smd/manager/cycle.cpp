@@ -59,12 +59,20 @@ void Cycle::probe_refusing() {
 }
 
 void Cycle::take_in() {
-  if (!parts_.state.refusing.empty()) found_ = leave_out(found_, parts_.state.refusing);
+  leave_out_known_refusing();
   leave_out_inactive_links();
   found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
   count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);
+}
+
+/// What was dispensable need not be so any more.
+void Cycle::leave_out_known_refusing() {
+  for (const auto& [guid, why] : parts_.state.refusing) {
+    const auto node = found_.fabric->find_node(guid);
+    if (node && !is_indispensable(found_, *node)) found_ = leave_out(found_, {{guid, why}});
+  }
 }
 
 void Cycle::leave_out_inactive_links() {
@@ -77,6 +85,7 @@ void Cycle::leave_out_inactive_links() {
     const PortState state = fabric.port_info[fabric.port_of(*node, each.first.port)].state();
     return state == PortState::Active || state == PortState::Down;
   });
+  links = find_dispensable(found_, links);
   found_ = leave_out_links(found_, links);
 }
 

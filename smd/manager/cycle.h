@@ -92,6 +92,7 @@ class Cycle {
   void on_swept(SweepResult swept);
   void probe_refusing();
   void take_in();
+  void leave_out_known_refusing();
   void leave_out_inactive_links();
   void count_found();
   void look_again_at_raised();
@@ -120,6 +121,8 @@ class Cycle {
   void on_programmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;
   void leave_out_refusing();
+  [[nodiscard]] bool is_refusing_more(const PortRef& end) const;
+  [[nodiscard]] bool leaves_out_stuck_links();
   void keep_turns(const TransitionPlan& plan);
   void restore_before();
   void hold(const TransitionPlan& plan);
@@ -155,7 +158,8 @@ class Cycle {
 
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first
   unsigned replans_ = 0;
-  PlanInterruption refusal_;  // what every attempt at the plan met
+  PlanInterruption refusal_;           // what every attempt at the plan met
+  std::vector<PortRef> needed_links_;  // do not become Active, and nobody can do without
   bool first_plan_ = true;
   Duration computing_{0};  // see computing_time(); of this round
 

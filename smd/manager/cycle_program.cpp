@@ -19,6 +19,9 @@ namespace {
 /// A plan that was interrupted so often is left to the next cycle.
 constexpr unsigned kMostReplans = 3;
 
+/// Where links alone stand in the way: everything else waits for them meanwhile.
+constexpr unsigned kMostReplansForLinks = 1;
+
 /// Traps of links that were taken down on purpose come in for so long, throttled ones included.
 constexpr Duration kSelfInflictedTraps = std::chrono::seconds(10);
 
@@ -46,6 +49,28 @@ std::string print_cost(const TransitionPlan& plan) {
 template <class T>
 void keep_common(std::vector<T>& list, const std::vector<T>& other) {
   std::erase_if(list, [&](const T& each) { return !std::ranges::binary_search(other, each); });
+}
+
+/// Ends of links between switches that are not Active, and over which entries lead.
+std::vector<PortRef> find_stuck_links(const Fabric& fabric,
+                                      const LidMap& lids,
+                                      const ForwardingTables& tables) {
+  const auto is_active = [&](PortIdx port) {
+    return fabric.port_info[port].state() == PortState::Active;
+  };
+  std::vector<PortRef> stuck;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || fabric.switch_at(peer) == kNone<SwitchIdx> ||
+          (is_active(port) && is_active(peer)) || !is_to_be_active(fabric, lids, port))
+        continue;
+      if (std::ranges::count(tables.row(sw), fabric.number_of(port)) != 0)
+        stuck.push_back({fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
+    }
+  }
+  std::ranges::sort(stuck);
+  return stuck;
 }
 
 /// The same ports by their numbers in `now`, those that it has.
@@ -243,6 +268,7 @@ void Cycle::start_programming() {
        .partitions = goal.partitions.get(),
        .plan = &plan_,
        .is_last_attempt = replans_ == kMostReplans,
+       .needed_links = &needed_links_,
        .default_port = &goal.routing->default_port,
        .sl_to_vl = &rows_,
        .writing = parts_.settings.strategy.writing},
@@ -303,8 +329,12 @@ void Cycle::on_programmed(ProgramReport report) {
       keep_common(refusal_.switches, before.switches);
       keep_common(refusal_.links, before.links);
     }
-    if (replans_++ < kMostReplans) return read_back(&Cycle::read_rows);
+    const bool by_links = refusal_.switches.empty() && !refusal_.links.empty();
+    if (replans_++ < (by_links ? kMostReplansForLinks : kMostReplans))
+      return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
+  } else if (leaves_out_stuck_links()) {
+    return read_back(&Cycle::leave_out_refusing);
   }
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings)) {
     report_.provisional = parts_.runtime.now() - report_.began;
@@ -316,6 +346,39 @@ void Cycle::on_programmed(ProgramReport report) {
     return await_part();
   }
   tell_clients();
+}
+
+/// The switch of a link takes no setting of ours, or not others than that one either: then it is
+/// not the link.
+bool Cycle::is_refusing_more(const PortRef& end) const {
+  const Fabric& fabric = *found_.fabric;
+  const PortIdx port = fabric.port_of(*fabric.find_node(end.node), end.port);
+  const auto refuses = [&](PortIdx side) {
+    const NodeIdx node = fabric.node_of[side];
+    const PortIdx own = fabric.port_of(node, PortNum{0});
+    const MKey ours = parts_.settings.ports.m_key;
+    return shows_foreign_key(fabric, own, ours) || hides_key(fabric, own) ||
+           std::ranges::any_of(report_.faults, [&](const ProgramFault& fault) {
+             return fault.node == fabric.node_guid[node] && fault.port != fabric.number_of(side);
+           });
+  };
+  return refuses(port) || refuses(fabric.peer[port]);
+}
+
+/// A link may go into Initialize again, or never leave it, with nothing to be planned because of
+/// that. One that was there already when the cycle before ended is not given more time.
+bool Cycle::leaves_out_stuck_links() {
+  std::vector<PortRef> stuck =
+      find_stuck_links(*found_.fabric, lids_, parts_.state.in_force->routing->lft);
+  std::erase_if(stuck, [&](const PortRef& end) {
+    return std::ranges::binary_search(needed_links_, end) || is_refusing_more(end);
+  });
+  std::vector<PortRef> again = stuck;
+  keep_common(again, parts_.state.stuck_links);
+  parts_.state.stuck_links = std::move(stuck);
+  if (again.empty() || round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
+  refusal_ = {.phase = 0, .why = "entries lead over it", .switches = {}, .links = std::move(again)};
+  return true;
 }
 
 /// Whether there is somebody to blame for the plan that does not get on, or a link, and the rest
@@ -341,11 +404,21 @@ void Cycle::leave_out_refusing() {
     why = "left out, it does not take its settings: " + refusal_.why;
     found_ = leave_out(found_, {{guid, why}});
   }
-  for (const PortRef& end : refusal_.links) {
+  std::map<PortRef, std::string> links;
+  for (const PortRef& end : refusal_.links)
+    links[end] = "left out, its link does not become Active";
+  const std::map<PortRef, std::string> dispensable = find_dispensable(found_, links);
+  for (const auto& [end, why] : links) {
+    if (!dispensable.contains(end)) {
+      log::warn("link.not_active", "node={} port={} why=\"{}\"", end.node, end.port, refusal_.why);
+      needed_links_.push_back(end);
+      continue;
+    }
     log::warn("link.left_out", "node={} port={} why=\"{}\"", end.node, end.port, refusal_.why);
-    parts_.state.inactive_links[end] = "left out, its link does not become Active";
+    parts_.state.inactive_links[end] = why;
   }
-  if (!refusal_.links.empty()) found_ = leave_out_links(found_, parts_.state.inactive_links);
+  std::ranges::sort(needed_links_);
+  if (!dispensable.empty()) found_ = leave_out_links(found_, dispensable);
   report_.came_up = find_again(report_.came_up, *with_them, *found_.fabric);
   count_found();
   rebalancing_ = false;

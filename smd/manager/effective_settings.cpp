@@ -81,6 +81,20 @@ bool is_indispensable(const SweepReport& found, NodeIdx node) {
          (had_link && rest.fabric->peer[rest.fabric->sm_port] == kNone<PortIdx>);
 }
 
+std::map<PortRef, std::string> find_dispensable(const SweepReport& found,
+                                                const std::map<PortRef, std::string>& links) {
+  const auto reaches_all = [&](const std::map<PortRef, std::string>& without) {
+    return leave_out_links(found, without).fabric->switch_count() == found.fabric->switch_count();
+  };
+  if (links.empty() || reaches_all(links)) return links;
+  std::map<PortRef, std::string> out;
+  for (const auto& link : links) {
+    const auto added = out.insert(link).first;
+    if (!reaches_all(out)) out.erase(added);
+  }
+  return out;
+}
+
 LidPolicy choose_lids(const Settings& settings, const SweepReport& found) {
   LidPolicy lids = settings.lids;
   const Fabric& fabric = *found.fabric;

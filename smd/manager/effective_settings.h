@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,12 @@ namespace smd {
 /// The manager's own node, or a switch that others are reached through alone: leaving it out would
 /// cost more than itself and its adapters.
 [[nodiscard]] bool is_indispensable(const SweepReport& found, NodeIdx node);
+
+/// Those of `links`, ends of links between switches with a reason each, without which every switch
+/// is still reached, left out together. Of links that are the last ones to somebody together, the
+/// later ones stay.
+[[nodiscard]] std::map<PortRef, std::string> find_dispensable(
+    const SweepReport& found, const std::map<PortRef, std::string>& links);
 
 /// Those of `settings`, as far as the forwarding table of an indispensable switch has room for
 /// them.

@@ -55,6 +55,8 @@ struct ManagerState {
   /// The latest plan ended early: no proof covers SLs of `in_force` that hosts do not use yet.
   bool is_plan_interrupted = false;
 
+  unsigned interrupted_cycles = 0;  // in a row, up to the latest one that changed anything
+
   /// Switches that did not take what routes need, and why: left out as if they were silent, until
   /// one takes a Set again.
   std::map<Guid, std::string> refusing;
@@ -63,13 +65,26 @@ struct ManagerState {
   /// is swept again.
   std::map<PortRef, std::string> inactive_links;
 
+  /// Likewise, but entries lead over them, as written by a plan that needed nothing of them: left
+  /// out when the next cycle ends so, too. Ascending.
+  std::vector<PortRef> stuck_links;
+
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";
 
-  /// Hosts may hear of `in_force`, who were told of `before`; null: of nothing.
-  [[nodiscard]] bool may_publish_after(const ActiveSubnet* before) const {
+  /// Hosts may hear of `in_force`, who were told of `before`; null: of nothing. Of a plan that was
+  /// not written to its end they hear where SLs make no difference; and with Unproved::Write, as of
+  /// any change without a proof, when it met the same cycle by cycle: hosts that have come up since
+  /// would else be out for as long as that lasts.
+  [[nodiscard]] bool may_publish_after(const ActiveSubnet* before, Unproved unproved) const {
+    constexpr unsigned kMostCycles = 3;
+    const auto is_on_one_vl = [](const RoutingTables& routing) {
+      return routing.vls == 1 && routing.sl_to_vl.empty();
+    };
     return !is_plan_interrupted || in_force->rows->empty() || before == nullptr ||
-           before->has_routes_of(*in_force);
+           before->has_routes_of(*in_force) ||
+           (is_on_one_vl(before->routing) && is_on_one_vl(in_force->routing)) ||
+           (unproved == Unproved::Write && interrupted_cycles >= kMostCycles);
   }
 
   /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may

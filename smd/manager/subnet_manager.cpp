@@ -402,9 +402,11 @@ void SubnetManager::on_written(const CycleReport& report) {
   publish();
 }
 
-/// Of a change that is not written to its end, and needs several VLs, hosts hear when it is.
+/// Of a change that is not written to its end, and needs several VLs, hosts hear when it is, or
+/// when that lasts.
 void SubnetManager::publish() {
-  if (state_.may_publish_after(active_.current().get())) active_.publish(state_.in_force);
+  if (state_.may_publish_after(active_.current().get(), settings_.strategy.planner.unproved))
+    active_.publish(state_.in_force);
 }
 
 void SubnetManager::on_cycle(CycleReport report) {
@@ -430,6 +432,8 @@ void SubnetManager::on_cycle(CycleReport report) {
   }
   ++cycles_;
   changed_ = runtime_.now();
+  state_.interrupted_cycles =
+      report.transition.interrupted.empty() ? 0 : state_.interrupted_cycles + 1;
   keep(report);
   if (!report.resweep.empty())
     pending_.merge(SweepTrigger::of("a change while it was looked at", std::move(report.resweep)));

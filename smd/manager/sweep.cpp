@@ -166,6 +166,9 @@ PortInfo Sweep::with_lid(Guid guid, PortInfo port) {
 void Sweep::on_partially_found(Result<PartialReport> found) {
   if (!found) return on_found(tl::unexpected<Error>(found.error()));
   if (!found->full_needed.empty()) return discover_fully(std::move(found->full_needed));
+  const bool leaves_out = !state_.inactive_links.empty() || !state_.refusing.empty();
+  if (leaves_out && found->sweep.fabric->switch_count() < state_.in_force->fabric().switch_count())
+    return discover_fully("switches may be reached through what was left out");
   const bool nothing_new =
       found->delta.empty() && found->look_again.empty() &&
       (found->reread.empty() ||
@@ -191,6 +194,12 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
   on_found(std::move(found->sweep));
 }
 
+/// What was left out is known, and a discovery that passes it by says nothing of it.
+std::vector<SilentPort> without_left_out(std::vector<SilentPort> silent) {
+  std::erase_if(silent, [](const SilentPort& each) { return each.left_out; });
+  return silent;
+}
+
 /// A switch that was lost on the way, but lives, still forwards by its old entries: while anything
 /// carries data, silence is believed only once it stays.
 void Sweep::on_found(Result<SweepReport> found) {
@@ -199,8 +208,8 @@ void Sweep::on_found(Result<SweepReport> found) {
     return end();
   }
   result_.sweep = std::move(*found);
-  const std::vector<SilentPort>& silent = result_.sweep.silent;
-  result_.new_silence = !silent.empty() && silent != state_.silence;
+  const std::vector<SilentPort> silent = without_left_out(result_.sweep.silent);
+  result_.new_silence = !silent.empty() && silent != without_left_out(state_.silence);
   if (result_.new_silence && state_.with_lost && repeats_++ < kMostRepeats) {
     state_.silence = silent;
     return discover_fully(print_silence(silent.size()));

@@ -61,6 +61,10 @@ struct ProgramInput {
   /// can be reached.
   bool is_last_attempt = false;
 
+  /// Ends of links between switches that need not become Active for the plan to go on: nobody can
+  /// do without them. Ascending; null: none.
+  const std::vector<PortRef>* needed_links = nullptr;
+
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;
 

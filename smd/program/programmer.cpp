@@ -189,11 +189,17 @@ bool PhaseRunner::lacks_links() {
   if (at_ + 1 == plan().phases.size() || plan().kind == TransitionKind::Initial) return false;
   const Fabric& fabric = run_.fabric();
   PlanInterruption lack{.phase = at_, .why = {}, .switches = {}, .links = {}};
+  const std::vector<PortRef>* const needed = run_.input.needed_links;
+  const auto is_needed = [&](PortIdx port) {
+    const PortRef end{fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)};
+    return needed != nullptr && std::ranges::binary_search(*needed, end);
+  };
   for (const PortIdx port : phase().activate) {
     const PortIdx peer = fabric.peer[port];
     const PortState state = run_.report.port_info[port].state();
     if (state == PortState::Active || peer == kNone<PortIdx> ||
-        fabric.switch_at(port) == kNone<SwitchIdx> || fabric.switch_at(peer) == kNone<SwitchIdx>)
+        fabric.switch_at(port) == kNone<SwitchIdx> || fabric.switch_at(peer) == kNone<SwitchIdx> ||
+        is_needed(port) || is_needed(peer))
       continue;
     if (lack.links.empty())
       lack.why = fmt::format("activating links of phase {}: {} is {}",

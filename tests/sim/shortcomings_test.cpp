@@ -352,6 +352,123 @@ TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAround) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+/// Set(PortInfo) that would make an end of these links Active gets lost, as long as `while_true`.
+void swallow_active(SimulatedSubnet& subnet,
+                    std::vector<std::pair<std::string, std::string>> links,
+                    const bool& while_true) {
+  std::map<std::uint32_t, PortNum> ends;
+  for (const auto& [a, b] : links) {
+    ends[subnet.node(a)] = port_to(subnet, a, b);
+    ends[subnet.node(b)] = port_to(subnet, b, a);
+  }
+  subnet.tap.on_send = [&subnet, &while_true, ends](const Smp& smp) -> Result<bool> {
+    if (!while_true || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
+        decode_port_info(smp.data)->state() != PortState::Active)
+      return true;
+    const auto at = ends.find(find_destination(subnet, smp));
+    return at == ends.end() || at->second != decode_port_info_modifier(smp.attribute_modifier).port;
+  };
+}
+
+std::size_t count_entries(const SimulatedSubnet& subnet, const std::string& name, PortNum port) {
+  std::size_t entries = 0;
+  for (std::uint16_t lid = 1; lid <= subnet.manager.in_force()->lids->top.value(); ++lid)
+    entries += subnet.fabric.lft(subnet.node(name), Lid{lid}) == port ? 1 : 0;
+  return entries;
+}
+
+// Nothing is planned because of it: entries lead over it from the beginning.
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAroundAlsoWhereItNeverWas) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-0-1", "sw-1-0"}}, swallows);
+  static_cast<void>(subnet.start());
+  ASSERT_TRUE(subnet.run_until(
+      [&] { return count_entries(subnet, "sw-0-1", port_to(subnet, "sw-0-1", "sw-1-0")) == 0; },
+      std::chrono::minutes(1)));
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(find_broken_route(subnet), "");
+  EXPECT_THAT(subnet.manager.alarms(), Contains(HasSubstr("does not become Active")));
+  swallows = false;
+  ASSERT_TRUE(
+      subnet.run_until([&] { return subnet.manager.alarms().empty() && subnet.manager.at_rest(); },
+                       std::chrono::minutes(12)));
+  EXPECT_EQ(find_inactive_port(subnet), "");
+}
+
+// The last cable to half of the subnet.
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, StaysWhereSwitchesAreReachedByItAlone) {
+  SimulatedSubnet subnet(spec_of("torus:dims=4,mesh=1,hosts=2"), watched());
+  const std::uint32_t late = subnet.node("host-00007");  // there are entries to be written to it
+  subnet.fabric.set_link(late, kOne, false);
+  ASSERT_TRUE(subnet.start());
+  const std::size_t nodes = subnet.manager.in_force()->fabric().node_count() + 1;
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-1", "sw-2"}}, swallows);
+  set_cable(subnet, "sw-1", "sw-2", false);
+  ASSERT_TRUE(subnet.settle());
+  subnet.fabric.set_link(late, kOne, true);
+  set_cable(subnet, "sw-1", "sw-2", true);
+  ASSERT_TRUE(subnet.settle());
+  subnet.run_for(std::chrono::minutes(2));
+  EXPECT_EQ(subnet.manager.in_force()->fabric().node_count(), nodes);
+  EXPECT_FALSE(subnet.manager.last_cycle()->error);
+  EXPECT_EQ(find_hosts_out(subnet), std::set<std::uint32_t>{});
+  swallows = false;
+  ASSERT_TRUE(
+      subnet.run_until([&] { return subnet.manager.alarms().empty() && subnet.manager.at_rest(); },
+                       std::chrono::minutes(12)));
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+// What is left out was dispensable once, and the cable beside it goes.
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, ComesBackInWhenNoOtherIsLeft) {
+  SimulatedSubnet subnet(spec_of("torus:dims=4,hosts=2"), watched());
+  ASSERT_TRUE(subnet.start());
+  const std::size_t nodes = subnet.manager.in_force()->fabric().node_count();
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-1", "sw-2"}}, swallows);
+  set_cable(subnet, "sw-1", "sw-2", false);
+  ASSERT_TRUE(subnet.settle());
+  set_cable(subnet, "sw-1", "sw-2", true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_THAT(subnet.manager.alarms(), Contains(HasSubstr("does not become Active")));
+  set_cable(subnet, "sw-3", "sw-0", false);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(subnet.manager.in_force()->fabric().node_count(), nodes);
+}
+
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, MakesNoOtherLookAFullOne) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  ASSERT_TRUE(subnet.start());
+  // Somebody who never answers.
+  const std::uint32_t silent = subnet.node("host-00006");
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-0-1", "sw-1-0"}}, swallows);
+  const auto lossy = subnet.tap.on_send;
+  subnet.tap.on_send = [&, lossy](const Smp& smp) -> Result<bool> {
+    if (find_destination(subnet, smp) == silent) return false;
+    return lossy(smp);
+  };
+  subnet.fabric.set_link(silent, kOne, false);
+  ASSERT_TRUE(subnet.settle());
+  subnet.fabric.set_link(silent, kOne, true);
+  ASSERT_TRUE(subnet.settle());
+  set_cable(subnet, "sw-0-1", "sw-1-0", false);
+  ASSERT_TRUE(subnet.settle());
+  set_cable(subnet, "sw-0-1", "sw-1-0", true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_THAT(subnet.manager.alarms(), Contains(HasSubstr("left out")));
+  for (const char* const host : {"host-00002", "host-00003", "host-00005"}) {
+    for (const bool up : {false, true}) {
+      subnet.fabric.set_link(subnet.node(host), kOne, up);
+      ASSERT_TRUE(subnet.settle());
+      EXPECT_TRUE(subnet.manager.last_cycle()->partial)
+          << host << ": " << subnet.manager.last_cycle()->full_why;
+    }
+  }
+}
+
 /// H1 (the manager's) and H2, both with a port at S1 and one at S2.
 sim::FabricSpec two_ports_each() {
   sim::FabricSpec spec;
