@@ -205,6 +205,18 @@ struct InForce {
   RoutingTables tables;
 };
 
+/// The first set obeys its directions; that both do not is why join() leaves ranks out.
+void put_ranks_back(const Fabric& fabric, Orientation& orientation) {
+  orientation.rank.clear();
+  for (const NodeIdx node : fabric.switch_node) {
+    const auto known = std::ranges::lower_bound(
+        orientation.by_guid, fabric.node_guid[node], {}, &std::pair<Guid, std::uint32_t>::first);
+    if (known == orientation.by_guid.end() || known->first != fabric.node_guid[node])
+      return orientation.rank.clear();
+    orientation.rank.push_back(known->second);
+  }
+}
+
 // Entries that nobody has any more are of the first set unless they are of the second.
 InForce split_first(const PreviousRoutes& all, std::span<const Lid> absent) {
   const RoutingTables& joined = *all.routing;
@@ -213,6 +225,7 @@ InForce split_first(const PreviousRoutes& all, std::span<const Lid> absent) {
                 .lft = joined.lft,
                 .orientation = joined.orientation,
                 .load = {.imbalance = joined.load.imbalance}};
+  put_ranks_back(*all.fabric, out.tables.orientation);
   for (const SwitchIdx sw : all.fabric->switch_node.indices()) {
     each_other(
         *all.lids, absent, [&](Lid lid, Lid) { out.tables.lft.set_route(sw, lid, kNoRoute); });

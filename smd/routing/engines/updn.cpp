@@ -73,15 +73,17 @@ class UpDown final : public Engine {
     std::optional<RoutingTables> as_tree;
     bool suffices = false;
     if (is_tree) as_tree = compute_as_tree(fabric, lids, request, suffices);
-    if (as_tree && keeps_directions(*as_tree, request) &&
+    if (as_tree && keeps_directions(fabric, lids, *as_tree, request) &&
         (suffices || took_tree_before(fabric, lids, request, *as_tree)))
       return std::move(*as_tree);
     OrientedFabric oriented = orient_fabric(fabric, lids, request, request.previous);
     return choose(fabric, lids, request, oriented, std::move(as_tree));
   }
 
+  // By the LIDs that somebody has, wherever they begin and however sparse they are.
   static bool is_small(const Fabric& fabric, const LidMap& lids) {
-    return fabric.switch_count() * std::size_t{lids.top.value()} <= kMostEntries;
+    const auto free = static_cast<std::size_t>(std::ranges::count(lids.owner, kNone<PortIdx>));
+    return fabric.switch_count() * (lids.owner.size() - free) <= kMostEntries;
   }
 
   // Nobody wants others: several roots, if there are any, are all switches at the top.
@@ -101,9 +103,14 @@ class UpDown final : public Engine {
     return true;
   }
 
-  // Those that the request names, if it names any.
-  static bool keeps_directions(const RoutingTables& tables, const RoutingRequest& request) {
-    return request.previous == nullptr || *request.previous == tables.orientation;
+  // Those that the request names, if it names any, as far as its switches are there.
+  static bool keeps_directions(const Fabric& fabric,
+                               const LidMap& lids,
+                               const RoutingTables& tables,
+                               const RoutingRequest& request) {
+    return request.previous == nullptr ||
+           orient_fabric(fabric, lids, request, request.previous).oriented.orientation.by_guid ==
+               tables.orientation.by_guid;
   }
 
   // The directions that are kept are those of the tree, and would be others by trial: whoever chose
@@ -138,7 +145,7 @@ class UpDown final : public Engine {
       gathered.load = {};
       all.push_back(even(fabric, lids, request, oriented, std::move(gathered)));
     }
-    const bool is_tree_apart = as_tree && !keeps_directions(*as_tree, request);
+    const bool is_tree_apart = as_tree && !keeps_directions(fabric, lids, *as_tree, request);
     if (as_tree) all.push_back(std::move(*as_tree));
     if (all.empty()) return spread;
     all.insert(all.begin(), std::move(spread));

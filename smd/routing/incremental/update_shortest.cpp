@@ -227,16 +227,17 @@ class ShortestUpdate {
     });
   }
 
-  // Where every switch is as far from `last` as it was. False: something goes round in a circle.
+  // Where every switch is as far from `last` as it was. False: something goes round in a circle, as
+  // it may where paths in force are longer than the shortest: of another manager, or where switches
+  // were led apart.
   bool settle_changed(SwitchIdx last) {
     for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
     for (const SwitchIdx sw : old_.changed()) {
-      if (may_be_longer_ &&
-          std::ranges::any_of(lids_, [&](Lid lid) { return goes_round(sw, lid, last); }))
+      if (std::ranges::any_of(lids_, [&](Lid lid) { return goes_round(sw, lid, last); }))
         return false;
       settle_in_place(sw, last);
     }
-    return !may_be_longer_ || all_arrive(last);
+    return all_arrive(last);
   }
 
   [[nodiscard]] bool goes_round(SwitchIdx sw, Lid lid, SwitchIdx last) const {

@@ -30,6 +30,12 @@ bool count_alike(const OrientedFabric& oriented, const std::vector<Destination>&
          });
 }
 
+/// What packets do that turn up again is not counted, as the routes of another manager may.
+bool counts_all(const LegalTables& of) {
+  return !of.before.routing->orientation.rank.empty() &&
+         count_alike(of.routes.oriented(), of.destinations);
+}
+
 IndexVector<SwitchIdx, std::uint32_t> list_sources(const RouteState& routes) {
   IndexVector<SwitchIdx, std::uint32_t> sources;
   for (const SwitchIdx sw : routes.oriented().guids.indices())
@@ -147,6 +153,7 @@ class UpDownUpdate {
                          .changes = changes_,
                          .rebalance = rebalance || !changes_.gained.empty(),
                          .at_rest = rebalance};
+    if (before_.routing->orientation.rank.empty() && !rebalance) return {};
     std::vector<std::uint64_t> load = find_changed_loads(of);
     if (load.empty() && !of.rebalance) return {.imbalance = before_.routing->load.imbalance};
     ChannelLoads loads =
@@ -312,7 +319,7 @@ std::uint32_t PreviousLengths::length(SwitchIdx sw, Lid lid) const {
 std::vector<std::uint64_t> find_changed_loads(const LegalTables& of) {
   const OrientedFabric& oriented = of.routes.oriented();
   const LoadRecord& known = of.before.routing->load;
-  if (known.by_edge.empty() || !count_alike(oriented, of.destinations)) return {};
+  if (known.by_edge.empty() || !counts_all(of)) return {};
   const SwitchGraph graph_before{*of.before.fabric};
   if (known.by_edge.size() != graph_before.edge_count()) return {};
   const Targets targets_before = find_targets(*of.before.fabric, *of.before.lids);
@@ -338,7 +345,7 @@ std::vector<std::uint64_t> find_changed_loads(const LegalTables& of) {
 
 LoadRecord rebalance_up_down(const LegalTables& of, std::vector<std::uint64_t> load) {
   const OrientedFabric& oriented = of.routes.oriented();
-  const bool alike = count_alike(oriented, of.destinations);
+  const bool alike = counts_all(of);
   if (!alike && !of.at_rest) return {};
   const Imbalance& goal = of.before.routing->load.imbalance;
   const bool is_known = goal.peak > 0 && goal.channels >= load.size();

@@ -186,6 +186,24 @@ TEST(KeepShortest, RoutesOfOtherEnginesAreNotKept) {
   EXPECT_EQ(after.lft, compute_minhop(ring.fabric, ring.lids).lft);
 }
 
+// S1 was cabled to S4 while no manager ran, and its packets went the long way round. The cable that
+// they took goes: who has to turn back must not meet them.
+TEST(KeepShortest, FoundRoutesThatAreNotTheShortestDoNotGoRound) {
+  const Fabric f = fabric_from("S1:1-S4:1 S1:2-S2:1 S2:2-S3:1 S3:2-S4:2 H1-S1 H2-S2 H3-S3 H4-S4");
+  const Fabric cut = fabric_from("S1:1-S4:1 S1:2-S2:1 S3:2-S4:2 H1-S1 H2-S2 H3-S3 H4-S4");
+  const LidMap lids = lids_in_order(f);
+  RoutingTables found = compute_minhop(f, lids);
+  const Lid at_s4 = lids.base[end_port(f, "H4")];
+  found.lft.set_route(switch_named(f, "S1"), at_s4, PortNum{2});
+  found.lft.set_route(switch_named(f, "S2"), at_s4, PortNum{2});
+  found.recomputed.reset();
+  found.load = {};
+  const LidMap same = lids_in_order(cut);
+  const PreviousRoutes in_force{&f, &lids, &found};
+  const RoutingTables after = compute_minhop(cut, same, &in_force);
+  EXPECT_EQ(check_routes(cut, same, after.lft).first_faults, std::vector<std::string>{});
+}
+
 // LIDs of hosts that leave S1 by each port.
 std::vector<unsigned> leaving(const Fabric& f, const LidMap& lids, const RoutingTables& tables) {
   std::vector<unsigned> by_port(8, 0);

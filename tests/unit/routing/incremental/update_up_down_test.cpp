@@ -9,6 +9,7 @@
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/paths.h"
 
 namespace smd::test {
@@ -365,6 +366,25 @@ TEST(Keep, WhatALostCableCarriedGoesWhereLessIsDrawn) {
   const std::vector<unsigned> by_port = leaving_without_fourth(f);
   EXPECT_EQ(by_port[1], 1u) << "the one of H1";
   EXPECT_EQ(by_port[2] + by_port[3], 7u);
+}
+
+// Packets that turn up again are in no count of loads: of another manager's routes, found and kept,
+// nothing is noted that later changes would go by.
+TEST(KeepUpDown, LoadsOfRoutesThatObeyOtherDirectionsAreNotNoted) {
+  const Fabric ring = fabric_from("S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4");
+  const Fabric wider = fabric_from("S1-S2 S2-S3 S3-S4 S4-S1 H1-S1 H2-S2 H3-S3 H4-S4 S1-S2");
+  const LidMap lids = lids_in_order(ring);
+  const LidMap lids_wider = lids_in_order(wider);
+  RoutingTables in_force = compute("updn", ring, lids, rooted(ring, "S1"));
+  for (const bool obeyed : {true, false}) {
+    if (!obeyed) in_force.orientation.rank.clear();
+    const PreviousRoutes previous{&ring, &lids, &in_force};
+    RoutingRequest request = rooted(wider, "S1");
+    request.in_force = &previous;
+    const RoutingTables now = compute("updn", wider, lids_wider, request);
+    ASSERT_TRUE(now.recomputed);
+    EXPECT_EQ(now.load.by_edge.empty(), !obeyed);
+  }
 }
 
 }  // namespace update_up_down_test

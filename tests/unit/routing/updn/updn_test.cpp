@@ -10,6 +10,7 @@
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/fera_oracle.h"
+#include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/thesis_tables.h"
 
@@ -40,6 +41,39 @@ TEST(Updn, NeverGoesUpAfterDown) {
   const RoutingTables tables = compute("updn", f, lids, roots(f, {"S1"}));
   EXPECT_THAT(path(f, lids, tables.lft, "H1", "H2"), ElementsAre("S2", "S1", "S3"));
   EXPECT_THAT(path(f, lids, tables.lft, "H2", "H1"), ElementsAre("S3", "S1", "S2"));
+}
+
+// Two equal fabrics have equal routes, wherever their LIDs begin.
+TEST(Updn, TakesTheSameRoutesWhereLidsAreHigh) {
+  const Generated g = generated("torus:dims=10.10,hosts=3");
+  LidMap high = make_lid_map(g.fabric);
+  const auto raised = [](Lid lid) { return Lid{static_cast<std::uint16_t>(lid.value() + 45'000)}; };
+  for (const PortIdx port : g.lids.base.indices()) {
+    if (g.lids.base[port] != kUnassignedLid) set_lid(high, port, raised(g.lids.base[port]), 0);
+  }
+  const RoutingTables from_one = compute("updn", g.fabric, g.lids);
+  const RoutingTables from_high = compute("updn", g.fabric, high);
+  ASSERT_GT(g.fabric.switch_count() * std::size_t{high.top.value()}, 4'000'000u);
+  unsigned differing = 0;
+  for (const SwitchIdx sw : g.fabric.switch_node.indices()) {
+    for (const Lid lid : g.lids.base) {
+      if (lid == kUnassignedLid) continue;
+      differing += from_one.lft.route(sw, lid) != from_high.lft.route(sw, raised(lid)) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(differing, 0u);
+}
+
+// What is kept are directions of switches, not how they are noted.
+TEST(Updn, OfATreeTakesTheSameRoutesOverDirectionsThatAreKept) {
+  const Generated g = generated("fat-tree:k=8,levels=3,missing=20,seed=5");
+  const RoutingTables scratch = compute("updn", g.fabric, g.lids);
+  Orientation without_ranks = scratch.orientation;
+  without_ranks.rank.clear();
+  Orientation of_more = scratch.orientation;
+  of_more.by_guid.emplace_back(Guid{~std::uint64_t{0}}, 1);
+  for (const Orientation& previous : {scratch.orientation, without_ranks, of_more})
+    EXPECT_EQ(compute("updn", g.fabric, g.lids, {.previous = &previous}).lft, scratch.lft);
 }
 
 TEST(Updn, PrefersALongerWayDownToAShorterWayUp) {
