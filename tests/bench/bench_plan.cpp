@@ -1,5 +1,5 @@
 // What planner and verifier cost by channel, and by channel and VL, on a subnet of one VL: one
-// cable of a fat tree of 36-port switches is lost.
+// cable of a fat tree of 36-port switches is lost. And what a plan costs when many hosts are new.
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -17,9 +17,9 @@
 namespace smd {
 namespace {
 
-std::shared_ptr<const Fabric> build(bool lost) {
-  auto fabric = std::make_shared<Fabric>(
-      *sim::build_snapshot(sim::load_fabric("fat-tree:k=36,levels=3,hosts=1728").value()));
+std::shared_ptr<const Fabric> build(bool lost, unsigned hosts = 1728) {
+  const std::string spec = "fat-tree:k=36,levels=3,hosts=" + std::to_string(hosts);
+  auto fabric = std::make_shared<Fabric>(*sim::build_snapshot(sim::load_fabric(spec).value()));
   PortIdx last = kNone<PortIdx>;
   for (const PortIdx port : fabric->peer.indices()) {
     const PortIdx peer = fabric->peer[port];
@@ -182,6 +182,42 @@ void verify_by_vl(benchmark::State& state) {
   if (!fault.empty()) state.SkipWithError(fault.c_str());
 }
 
+// Hosts that boot within one cycle: no switch has an entry for them.
+void plan_new_hosts(benchmark::State& state) {
+  const auto fabric = build(false, 7776);
+  const LidMap lids = assign_lids(*fabric, {}, {}).value().map;
+  const RoutingTables wanted = find_engine("updn")->compute(*fabric, lids, {}).value();
+  ForwardingTables held = wanted.lft;
+  auto booted = *fabric;
+  std::int64_t left = state.range(0);
+  for (const PortIdx port : booted.peer.indices()) {
+    if (booted.is_switch(booted.node_of[port]) || lids.base[port] == kUnassignedLid) continue;
+    if (left-- == 0) break;
+    for (const PortIdx end : {port, booted.peer[port]})
+      booted.port_info[end].port_state = static_cast<std::uint8_t>(PortState::Initialize);
+    for (const SwitchIdx sw : booted.switch_node.indices())
+      held.set_route(sw, lids.base[port], kNoRoute);
+  }
+  const TransitionTask task{.fabric = &booted,
+                            .lids = &lids,
+                            .held = &held,
+                            .wanted = &wanted.lft,
+                            .unknown = {},
+                            .blocked = {},
+                            .orientation = &wanted.orientation};
+  TransitionPlan plan;
+  for (auto _ : state) {
+    plan = {};
+    plan = plan_transition(task, {});
+  }
+  if (plan.kind != TransitionKind::Certified) state.SkipWithError("not certified");
+  std::size_t entries = 0;
+  for (const TransitionPhase& phase : plan.phases) entries += phase.entries.size();
+  state.counters["entries"] = static_cast<double>(entries);
+  state.counters["switches"] = static_cast<double>(fabric->switch_count());
+  state.counters["phases"] = static_cast<double>(plan.phases.size());
+}
+
 void register_all() {
   const auto add = [](const char* name, auto run) {
     benchmark::RegisterBenchmark(name, run)->Arg(1)->Arg(16)->ArgName("sls")->Unit(
@@ -191,6 +227,9 @@ void register_all() {
   add("make/vl", make_by_vl);
   add("verify/channel", verify_by_channel);
   add("verify/vl", verify_by_vl);
+  benchmark::RegisterBenchmark("plan/new_hosts", plan_new_hosts)
+      ->Arg(1000)
+      ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <set>
 #include <utility>
+#include <vector>
 
 #include "smd/plan/make/fallback_plans.h"
 #include "smd/plan/make/intermediate_routing.h"
@@ -100,13 +100,20 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
 // Packets that come to a switch without an entry are lost. A phase that gives a switch its first
 // entry for a LID, and leads packets there that got on before, becomes two: first entries first.
 // Whatever is in force in either part may be in force in the whole phase, so its proof holds.
+//
+// Where many hosts are new, nearly every entry is a first one, and leads nowhere before: none of
+// them is copied to find that out.
 class FirstEntriesFirst {
  public:
-  explicit FirstEntriesFirst(const TransitionTask& task) : task_(task), fabric_(*task.fabric) {}
+  explicit FirstEntriesFirst(const TransitionTask& task)
+      : task_(task),
+        fabric_(*task.fabric),
+        lids_(std::max(task.held->blocks(), task.wanted->blocks()) * kLftBlockSize) {}
 
   void apply(TransitionPlan& plan) {
     std::vector<TransitionPhase> phases;
     for (TransitionPhase& phase : plan.phases) {
+      const bool is_last = &phase == &plan.phases.back();
       const auto is_first = [&](const EntryChange& each) { return lacks_entry(each.sw, each.lid); };
       if (needs_two(phase)) {
         TransitionPhase front{.block = std::move(phase.block),
@@ -120,10 +127,10 @@ class FirstEntriesFirst {
         phase.deactivate.clear();
         std::ranges::copy_if(phase.entries, std::back_inserter(front.entries), is_first);
         std::erase_if(phase.entries, is_first);
-        note_written(front);
+        if (!is_last) note_written(front);
         phases.push_back(std::move(front));
       }
-      note_written(phase);
+      if (!is_last) note_written(phase);
       phases.push_back(std::move(phase));
     }
     if (phases.size() > plan.phases.size() && plan.vls > 1) plan.in_flight = InFlight::Drained;
@@ -131,46 +138,63 @@ class FirstEntriesFirst {
   }
 
  private:
+  [[nodiscard]] bool is_written(SwitchIdx sw, Lid lid) const {
+    return !written_.empty() && written_[place_of(sw, lid)];
+  }
+
+  [[nodiscard]] std::size_t place_of(SwitchIdx sw, Lid lid) const {
+    return sw.value() * lids_ + lid.value();
+  }
+
   [[nodiscard]] bool lacks_entry(SwitchIdx sw, Lid lid) const {
-    return entry_of(*task_.held, sw, lid) == kNoRoute && !written_.contains({sw, lid});
+    return entry_of(*task_.held, sw, lid) == kNoRoute && !is_written(sw, lid);
   }
 
   // Packets may get on from here.
   [[nodiscard]] bool forwards(SwitchIdx sw, Lid lid) const {
     const PortNum held = entry_of(*task_.held, sw, lid);
-    if (written_.contains({sw, lid}) || held == PortNum{0}) return true;
+    if (held == PortNum{0} || is_written(sw, lid)) return true;
     const NodeIdx node = fabric_.switch_node[sw];
     return held.value() <= fabric_.num_ports(node) &&
            fabric_.peer[fabric_.port_of(node, held)] != kNone<PortIdx>;
   }
 
+  // By `phase`, whose entries are sorted.
+  [[nodiscard]] bool gives_first(const TransitionPhase& phase, SwitchIdx sw, Lid lid) const {
+    if (!lacks_entry(sw, lid)) return false;
+    const auto found =
+        std::ranges::lower_bound(phase.entries, std::pair{sw, lid}, {}, [](const EntryChange& e) {
+          return std::pair{e.sw, e.lid};
+        });
+    return found != phase.entries.end() && found->sw == sw && found->lid == lid &&
+           found->egress != kNoRoute;
+  }
+
   [[nodiscard]] bool needs_two(const TransitionPhase& phase) const {
-    std::set<std::pair<SwitchIdx, Lid>> first;
-    for (const EntryChange& each : phase.entries) {
-      if (each.egress != kNoRoute && lacks_entry(each.sw, each.lid))
-        first.emplace(each.sw, each.lid);
-    }
-    return !first.empty() && std::ranges::any_of(phase.entries, [&](const EntryChange& each) {
+    return std::ranges::any_of(phase.entries, [&](const EntryChange& each) {
       const NodeIdx node = fabric_.switch_node[each.sw];
       if (each.egress.value() > fabric_.num_ports(node) || !forwards(each.sw, each.lid))
         return false;
       const PortIdx peer = fabric_.peer[fabric_.port_of(node, each.egress)];
       return peer != kNone<PortIdx> && fabric_.switch_at(peer) != kNone<SwitchIdx> &&
-             first.contains({fabric_.switch_at(peer), each.lid}) &&
+             gives_first(phase, fabric_.switch_at(peer), each.lid) &&
              task_.lids->owner_of(each.lid) != kNone<PortIdx>;
     });
   }
 
-  // Of entries that led nowhere.
+  // For the phases after it: of entries that led nowhere.
   void note_written(const TransitionPhase& phase) {
     for (const EntryChange& each : phase.entries) {
-      if (!forwards(each.sw, each.lid)) written_.emplace(each.sw, each.lid);
+      if (forwards(each.sw, each.lid)) continue;
+      if (written_.empty()) written_.resize(fabric_.switch_count() * lids_);
+      written_[place_of(each.sw, each.lid)] = true;
     }
   }
 
   const TransitionTask& task_;
   const Fabric& fabric_;
-  std::set<std::pair<SwitchIdx, Lid>> written_;
+  std::size_t lids_;           // of each switch
+  std::vector<bool> written_;  // by switch and LID; empty: none yet
 };
 
 bool has_orientation(const TransitionTask& task) {
