@@ -14,6 +14,13 @@
 #include "smd/policy/lid_assignment.h"
 
 namespace smd {
+namespace {
+
+/// For the LIDs to be on the disk.
+constexpr Duration kLongestSave = std::chrono::seconds(2);
+constexpr Duration kSaveLook = std::chrono::milliseconds(1);
+
+}  // namespace
 
 Cycle::Cycle(const Parts& parts, Hooks hooks) : parts_(parts), hooks_(std::move(hooks)) {}
 
@@ -170,7 +177,26 @@ void Cycle::address() {
   parts_.client.set_local_lid(lids_.base[found_.fabric->sm_port]);
   state.book = std::move(assigned->book);
   parts_.store.put_lids(state.book);
-  soon(&Cycle::read_held);
+  addressed_ = parts_.runtime.now();
+  soon(&Cycle::await_book);
+}
+
+/// No port is told of a LID that is not on the disk. One that hangs does not keep a failure from
+/// being answered, in this cycle or the next ones.
+void Cycle::await_book() {
+  bool& too_slow = parts_.state.is_disk_slow;
+  if (parts_.store.is_kept()) {
+    too_slow = false;
+  } else if (!too_slow && parts_.runtime.now() - addressed_ < kLongestSave) {
+    deferred_ = Timer(parts_.runtime, parts_.runtime.now() + kSaveLook, [this] { await_book(); });
+    return;
+  } else if (!std::exchange(too_slow, true)) {
+    log::warn("state.slow",
+              "kind={} waited_s={}; ports get their LIDs all the same",
+              StateKind::kLids.name,
+              kLongestSave / std::chrono::seconds(1));
+  }
+  read_held();
 }
 
 void Cycle::read_held() { read_back(&Cycle::route); }

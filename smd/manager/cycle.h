@@ -100,6 +100,7 @@ class Cycle {
   void follow_other_master();
   void soon(void (Cycle::*then)());
   void address();
+  void await_book();
   void read_held();
   void read_back(void (Cycle::*then)());
   void route();
@@ -143,6 +144,7 @@ class Cycle {
   CycleReport report_;
   SweepReport found_;  // until its routes are verified
   LidMap lids_;        // likewise
+  TimePoint addressed_;
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need
 

@@ -19,6 +19,10 @@ namespace smd {
 struct ManagerState {
   /// That the cycle works with: as kept, until a sweep or another master numbered ports anew.
   LidBook book;
+
+  /// A cycle has waited in vain for the book to be on the disk, and it is not since.
+  bool is_disk_slow = false;
+
   Orientation orientation;
   ProgramState program;
   std::shared_ptr<const ActiveSubnet> in_force;  // null until a cycle has verified routes

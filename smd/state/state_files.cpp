@@ -2,6 +2,7 @@
 #include "smd/state/state_files.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -100,6 +101,24 @@ struct StateFiles::Journal {
   StateJournal records;
 };
 
+/// Whoever runs it first writes; others wait for that.
+struct StateFiles::CopyTask {
+  CopyTask(std::string state_dir, std::string_view name, std::string text)
+      : state_dir_(std::move(state_dir)), name_(name), text_(std::move(text)) {}
+
+  const Result<void>& run() {
+    std::call_once(begun_, [this] { written_ = write_state(state_dir_, name_, text_); });
+    return written_;
+  }
+
+ private:
+  std::string state_dir_;
+  std::string_view name_;
+  std::string text_;
+  std::once_flag begun_;
+  Result<void> written_;
+};
+
 StateFiles::StateFiles(Runtime& runtime,
                        StateStore& store,
                        std::string state_dir,
@@ -108,7 +127,11 @@ StateFiles::StateFiles(Runtime& runtime,
       store_(store),
       state_dir_(std::move(state_dir)),
       wall_ms_(std::move(wall_ms)),
-      journal_(std::make_shared<Journal>(state_dir_)) {}
+      journal_(std::make_shared<Journal>(state_dir_)) {
+  store_.set_is_kept([this] { return find_pending(StateKind::kLids) == nullptr; });
+}
+
+StateFiles::~StateFiles() { store_.set_is_kept(nullptr); }
 
 Faults StateFiles::load() {
   auto kept = load_state(state_dir_);
@@ -134,26 +157,67 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  last_save_ = save(kind);
-  if (last_save_) return;
-  log::error(
-      fmt::format("{}.save", kind.name), "why=\"{}\"; {}", last_save_.error().context, kind.loss);
+  if (kind == StateKind::kLids) return save_aside(kind, false);
+  save(kind);
 }
 
-Result<void> StateFiles::save(const StateKind& kind) {
-  auto saved = save_state(state_dir_, store_.get(), kind);
+StateFiles::PendingCopy* StateFiles::find_pending(const StateKind& kind) const {
+  const auto at = std::ranges::find_if(
+      pending_, [&](const std::shared_ptr<PendingCopy>& each) { return each->kind == kind; });
+  return at == pending_.end() ? nullptr : at->get();
+}
+
+/// Before it returns.
+void StateFiles::save(const StateKind& kind) {
+  // Two writers would share a file. How the first ended does not matter any more.
+  if (const PendingCopy* copy = find_pending(kind)) copy->task->run();
+  std::erase_if(pending_, [&](const auto& each) { return each->kind == kind; });
+  last_save_ = save_state(state_dir_, store_.get(), kind);
+  note_saved(kind, last_save_, false);
+}
+
+/// Off the loop, and not where routes are computed. What changes meanwhile is written afterwards.
+void StateFiles::save_aside(const StateKind& kind, bool again) {
+  if (PendingCopy* copy = find_pending(kind)) {
+    copy->changed = true;
+    return;
+  }
+  auto task = std::make_shared<CopyTask>(state_dir_, kind.name, kind.print(store_.get()));
+  auto copy =
+      std::make_shared<PendingCopy>(PendingCopy{.kind = kind, .again = again, .task = task});
+  pending_.push_back(copy);
+  work_.offload_aside(
+      runtime_,
+      [task] { return task->run(); },
+      [this, copy](const Result<void>& written) { finish_aside(copy, written); });
+}
+
+void StateFiles::finish_aside(const std::shared_ptr<PendingCopy>& copy,
+                              const Result<void>& written) {
+  if (std::erase(pending_, copy) == 0) return;  // somebody waited for it
+  note_saved(copy->kind, written, copy->again);
+  if (copy->changed) save_aside(copy->kind, false);
+}
+
+/// `again`: an earlier write of it had failed, and this one is not of a change.
+void StateFiles::note_saved(const StateKind& kind, const Result<void>& saved, bool again) {
   std::erase(unsaved_, kind);
-  if (saved) return saved;
+  if (saved) {
+    if (again) log::info("state.saved", "kind={}; an earlier write of it had failed", kind.name);
+    return;
+  }
+  if (!again) {
+    log::error(
+        fmt::format("{}.save", kind.name), "why=\"{}\"; {}", saved.error().context, kind.loss);
+  }
   unsaved_.push_back(kind);
   retry_ = Timer(runtime_, runtime_.now() + kPatience, [this] { save_again(); });
-  return saved;
 }
 
 /// A kind that is put once, or seldom, would else wait for ever for its next change.
 void StateFiles::save_again() {
   for (const StateKind& kind : std::vector(unsaved_)) {
-    if (save(kind))
-      log::info("state.saved", "kind={}; an earlier write of it had failed", kind.name);
+    if (find_pending(kind) == nullptr) save_aside(kind, true);
   }
 }
 
@@ -226,7 +290,14 @@ void StateFiles::finish(const Result<void>& written) {
 }
 
 void StateFiles::flush() {
-  save_again();
+  for (const auto& copy : std::exchange(pending_, {})) {
+    const Result<void>& written = copy->task->run();
+    note_saved(copy->kind, written, copy->again);
+    if (written && copy->changed)
+      note_saved(copy->kind, save_state(state_dir_, store_.get(), copy->kind), false);
+  }
+  for (const StateKind& kind : std::vector(unsaved_))
+    note_saved(kind, save_state(state_dir_, store_.get(), kind), true);
   retry_.reset();
   if (!changed_ && !writing_) return;
   timer_.reset();

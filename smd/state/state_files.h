@@ -34,7 +34,11 @@ Result<void> keep_last_good(const std::string& state_dir, const std::vector<Name
 
 /// What clients left is a file and a journal of what changed since (StateJournal), written a moment
 /// after it changed, off the loop, one write at a time: a crowd of clients costs a few writes, and
-/// each of them what changed. The other kinds are on the disk when note_change() returns.
+/// each of them what changed.
+///
+/// LIDs are written at once, and off the loop as well, as is each kind whose write failed: a disk
+/// that hangs must not keep other managers and clients from an answer. Until then the store says
+/// that they are not kept. The other kinds are on the disk when note_change() returns.
 class StateFiles {
  public:
   /// From a change of what clients left to the write. What came so shortly before a crash is lost.
@@ -46,6 +50,7 @@ class StateFiles {
              std::string state_dir,
              std::function<std::int64_t()> wall_ms);
   StateFiles(const StateFiles&) = delete;
+  ~StateFiles();
 
   /// What a former life left, into the store; every fault of a file without which we do not start.
   [[nodiscard]] Faults load();
@@ -71,8 +76,21 @@ class StateFiles {
 
  private:
   struct Journal;
+  struct CopyTask;
 
-  Result<void> save(const StateKind& kind);
+  /// One kind as it was, being written off the loop.
+  struct PendingCopy {
+    StateKind kind;
+    bool again = false;    // an earlier write of it failed
+    bool changed = false;  // since it was printed
+    std::shared_ptr<CopyTask> task;
+  };
+
+  [[nodiscard]] PendingCopy* find_pending(const StateKind& kind) const;
+  void save(const StateKind& kind);
+  void save_aside(const StateKind& kind, bool again);
+  void finish_aside(const std::shared_ptr<PendingCopy>& copy, const Result<void>& written);
+  void note_saved(const StateKind& kind, const Result<void>& saved, bool again);
   void save_again();
   ClientRecords load_records();
   void note_records();
@@ -99,7 +117,8 @@ class StateFiles {
   bool failed_ = false;   // the last write: said once
   bool writing_ = false;
   Result<void> last_save_;
-  std::vector<StateKind> unsaved_;  // whose last write failed
+  std::vector<StateKind> unsaved_;                     // whose last write failed
+  std::vector<std::shared_ptr<PendingCopy>> pending_;  // one of a kind at most
   Timer retry_;
   std::future<void> written_;
   Timer timer_;

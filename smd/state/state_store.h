@@ -3,9 +3,11 @@
 // every change. Without one, as in simulations, it is kept as long as this lives.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smd/base/publisher.h"
@@ -62,7 +64,8 @@ class StateStore {
   [[nodiscard]] const PersistentState& get() const { return state_; }
 
   // Nothing happens where it is so already; else changed() has been told when these return: what is
-  // to be on the disk is, and SMPs that rely on it may go out.
+  // to be on the disk is, and SMPs that rely on it may go out. A disk may take seconds for the LIDs
+  // of new hosts: SMPs that rely on them wait for is_kept().
 
   void put_lids(const LidBook& lids) { put(StateKind::kLids, state_.lids, lids); }
 
@@ -93,6 +96,13 @@ class StateStore {
 
   [[nodiscard]] Signal<StateKind>& changed() { return changed_; }
 
+  /// Who keeps the copy on the disk has no LIDs to write: all are there, or the log says why not.
+  /// True where nobody keeps one.
+  [[nodiscard]] bool is_kept() const { return !is_kept_ || is_kept_(); }
+
+  /// By whoever keeps a copy, as long as it lives; null: nobody does.
+  void set_is_kept(std::function<bool()> is_kept) { is_kept_ = std::move(is_kept); }
+
  private:
   template <class Value>
   void put(const StateKind& kind, Value& held, const Value& value) {
@@ -103,6 +113,7 @@ class StateStore {
 
   PersistentState state_;
   Signal<StateKind> changed_;
+  std::function<bool()> is_kept_;
   std::unique_ptr<RecordStore> records_;
 };
 

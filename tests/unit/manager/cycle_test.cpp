@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "smd/base/log.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -206,6 +207,58 @@ TEST(Cycle, LidsAreKeptOnceAndBeforeTheFirstPortTakesOne) {
   EXPECT_THAT(bench.put, ElementsAre(StateKind::kLids.name));
   ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
   EXPECT_THAT(bench.put, SizeIs(1)) << "they are what they were";
+}
+
+TEST(Cycle, NoPortIsGivenALidBeforeItIsOnTheDisk) {
+  Bench bench;
+  bool kept = false;
+  bench.store.set_is_kept([&] { return kept; });
+  bench.begin();
+  ASSERT_TRUE(bench.net.run_until([&] { return !bench.put.empty(); }));
+  bench.net.run_for(1s);
+  EXPECT_EQ(bench.net.count(Method::Set, AttributeId::PortInfo), 0u);
+  kept = true;
+  ASSERT_TRUE(bench.finish());
+  EXPECT_TRUE(bench.report->up());
+}
+
+TEST(Cycle, ADiskThatHangsIsWaitedForOnceAndNotForLong) {
+  Bench bench;
+  bool kept = false;
+  bench.store.set_is_kept([&] { return kept; });
+  const auto warnings = [before = log::count(log::Level::Warn)] {
+    return log::count(log::Level::Warn) - before;
+  };
+  bench.begin();
+  ASSERT_TRUE(bench.net.run_until([&] { return !bench.put.empty(); }));
+  bench.net.run_for(1990ms);
+  EXPECT_EQ(bench.net.count(Method::Set, AttributeId::PortInfo), 0u);
+  EXPECT_EQ(warnings(), 0u);
+  bench.net.run_for(20ms);
+  EXPECT_GT(bench.net.count(Method::Set, AttributeId::PortInfo), 0u);
+  EXPECT_EQ(warnings(), 1u);
+  ASSERT_TRUE(bench.finish());
+  EXPECT_TRUE(bench.report->up());
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
+  EXPECT_LT(bench.report->ended - bench.report->began, Duration{1s});
+  EXPECT_EQ(warnings(), 1u);
+  kept = true;
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("it is there again")));
+  kept = false;
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("and hangs again")));
+  EXPECT_GT(bench.report->ended - bench.report->began, Duration{2s});
+  EXPECT_EQ(warnings(), 2u);
+}
+
+TEST(Cycle, DestroyedWhileItWaitsForTheDiskItSendsNothing) {
+  Bench bench;
+  bench.store.set_is_kept([] { return false; });
+  bench.begin();
+  ASSERT_TRUE(bench.net.run_until([&] { return !bench.put.empty(); }));
+  bench.net.run_for(1s);
+  bench.cycle.reset();
+  bench.net.run_for(10s);
+  EXPECT_EQ(bench.net.count(Method::Set, AttributeId::PortInfo), 0u);
 }
 
 TEST(Cycle, LidsOfAFormerLifeAreGivenAgain) {

@@ -1,7 +1,10 @@
 // When what clients left is written, and what happens where it cannot be.
 #include "smd/state/state_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -137,6 +140,171 @@ TEST_F(Records, AreWrittenWhileRoutesAreComputed) {
   real.run();
   EXPECT_TRUE(written);
   if (written) routed.set_value();
+}
+
+LidBook book_of(std::uint64_t port, std::uint16_t lid) {
+  return {{Guid{port}, {.base = Lid{lid}}}};
+}
+
+/// Work aside waits until it is asked for.
+class HoldingRuntime final : public Runtime {
+ public:
+  explicit HoldingRuntime(Runtime& inner) : inner_(inner) {}
+
+  [[nodiscard]] TimePoint now() const override { return inner_.now(); }
+
+  TimerId call_at(TimePoint when, Task task) override {
+    return inner_.call_at(when, std::move(task));
+  }
+
+  void cancel(TimerId id) override { inner_.cancel(id); }
+
+  void post(Task task) override { inner_.post(std::move(task)); }
+
+  void offload(Task work, Task then) override { inner_.offload(std::move(work), std::move(then)); }
+
+  void offload_aside(Task work, Task then) override {
+    held.emplace_back(std::move(work), std::move(then));
+  }
+
+  std::vector<std::pair<Task, Task>> held;
+
+ private:
+  Runtime& inner_;
+};
+
+struct Lids : Records {
+  Lids() {
+    book_store.changed().subscribe([this](const StateKind& kind) { aside.note_change(kind); });
+  }
+
+  /// The oldest write that waits.
+  void write_one() {
+    ASSERT_FALSE(holding.held.empty());
+    const auto [work, then] = std::move(holding.held.front());
+    holding.held.erase(holding.held.begin());
+    work();
+    then();
+  }
+
+  [[nodiscard]] PersistentState on_disk() const {
+    auto found = load_state(state);
+    EXPECT_TRUE(found);
+    return found ? *found : PersistentState{};
+  }
+
+  HoldingRuntime holding{runtime};
+  StateStore book_store;
+  StateFiles aside{holding, book_store, state, [] { return 0; }};
+};
+
+TEST_F(Lids, AreKeptWhenTheyAreWrittenAndTheLastOnesStay) {
+  EXPECT_TRUE(book_store.is_kept());
+  book_store.put_lids(book_of(1, 5));
+  EXPECT_FALSE(book_store.is_kept());
+  book_store.put_lids(book_of(1, 6));
+  book_store.put_lids(book_of(1, 7));
+  ASSERT_EQ(holding.held.size(), 1u) << "one write at a time";
+  write_one();
+  EXPECT_EQ(on_disk().lids, book_of(1, 5));
+  EXPECT_FALSE(book_store.is_kept()) << "there are newer ones";
+  write_one();
+  EXPECT_EQ(on_disk().lids, book_of(1, 7));
+  EXPECT_TRUE(book_store.is_kept());
+  EXPECT_TRUE(holding.held.empty());
+}
+
+TEST_F(Lids, ThatCouldNotBeWrittenAreTriedAgainAside) {
+  std::ofstream(state) << "a file where the directory should be";
+  const auto errors = log::count(log::Level::Error);
+  book_store.put_lids(book_of(1, 5));
+  EXPECT_EQ(aside.alarm(), "");
+  write_one();
+  EXPECT_EQ(log::count(log::Level::Error), errors + 1);
+  EXPECT_EQ(aside.alarm(), "the state directory does not take lids; tried again every 10 s");
+  EXPECT_TRUE(book_store.is_kept()) << "the log says that they are not, and nobody waits for it";
+  for (int retry = 0; retry < 2; ++retry) {
+    pass(10s);
+    write_one();
+  }
+  EXPECT_EQ(log::count(log::Level::Error), errors + 1) << "said once";
+  std::filesystem::remove(state);
+  pass(10s);
+  EXPECT_FALSE(std::filesystem::exists(state));
+  write_one();
+  EXPECT_EQ(aside.alarm(), "");
+  EXPECT_EQ(on_disk().lids, book_of(1, 5));
+}
+
+/// Whoever puts it needs to know at once how it went.
+TEST_F(Lids, AnotherKindIsWrittenAtOnceAndAfterTheWriteOfItThatIsUnderWay) {
+  std::ofstream(state) << "a file where the directory should be";
+  book_store.put_cc_keys({cc::CcKey{5}});
+  EXPECT_FALSE(aside.last_save());
+  pass(10s);
+  ASSERT_EQ(holding.held.size(), 1u) << "tried again";
+  EXPECT_TRUE(book_store.is_kept()) << "of LIDs";
+  std::filesystem::remove(state);
+  book_store.put_cc_keys({cc::CcKey{6}});
+  EXPECT_TRUE(aside.last_save());
+  EXPECT_EQ(on_disk().cc_keys, std::vector{cc::CcKey{6}});
+  write_one();
+  EXPECT_EQ(on_disk().cc_keys, std::vector{cc::CcKey{6}}) << "the older one is not written late";
+  EXPECT_EQ(aside.alarm(), "");
+  pass(20s);
+  EXPECT_TRUE(holding.held.empty());
+}
+
+TEST_F(Lids, AreOnTheDiskAtTheEnd) {
+  book_store.put_lids(book_of(1, 5));
+  book_store.put_lids(book_of(1, 6));
+  aside.flush();
+  EXPECT_EQ(on_disk().lids, book_of(1, 6));
+  EXPECT_TRUE(book_store.is_kept());
+  write_one();
+  EXPECT_EQ(on_disk().lids, book_of(1, 6));
+  EXPECT_TRUE(holding.held.empty());
+}
+
+TEST_F(Lids, AreKeptWhereNobodyWritesThemAnyMore) {
+  StateStore other;
+  {
+    StateFiles gone(holding, other, state, [] { return 0; });
+    gone.note_change(StateKind::kLids);
+    EXPECT_FALSE(other.is_kept());
+  }
+  EXPECT_TRUE(other.is_kept());
+}
+
+/// Who opens it to write waits for a reader, as for a disk that does not answer.
+TEST_F(Lids, OfADiskThatHangsKeepNobodyWaiting) {
+  std::filesystem::create_directories(state);
+  const std::string pipe = state + "/lids.new";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  AsioRuntime real;
+  StateStore hanging;
+  StateFiles on_it(real, hanging, state, [] { return 0; });
+  hanging.changed().subscribe([&](const StateKind& kind) { on_it.note_change(kind); });
+  hanging.put_lids(book_of(1, 5));
+  hanging.put_lids(book_of(1, 6));
+  int reader = -1;
+  const Timer answer(real, real.now() + 50ms, [&] {
+    EXPECT_FALSE(hanging.is_kept());
+    reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a pipe takes no fsync
+  });
+  const Timer limit(real, real.now() + 20s, [&] { real.stop(); });
+  std::function<void()> look;
+  Timer again;
+  look = [&] {
+    if (hanging.is_kept()) return real.stop();
+    again = Timer(real, real.now() + 5ms, look);
+  };
+  again = Timer(real, real.now(), look);
+  real.run();
+  EXPECT_TRUE(hanging.is_kept());
+  EXPECT_EQ(on_disk().lids, book_of(1, 6));
+  EXPECT_EQ(on_it.alarm(), "");
+  ::close(reader);
 }
 
 /// Of tables that know what changed.
