@@ -114,11 +114,13 @@ void Session::choose_paths() {
 
 /// The subnet is another or better known, or ports have other GUIDs.
 void Session::adopt_view() {
+  const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
+  // A manager that lost its own cable knows nothing of the others, and what they left stays.
+  if (now && administration_.inform().view() != nullptr && is_cut_off(now->fabric())) return;
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
   administration_.adopt(
       make_view(manager_, aliases, &held_, administration_.inform().view(), &path_order_));
-  const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   tables_.adopt(now, manager_.settings().ports.m_key);
   held_.forget_unanswered();
   if (!now) return;

@@ -109,6 +109,26 @@ TEST_F(Succession, WhatLeftWithTheFirstIsGoneWithTheSecond) {
   EXPECT_EQ(second.records().groups, left.groups);
 }
 
+TEST_F(Succession, WhatClientsLeftOutlivesTheCableOfTheFirst) {
+  populate();
+  const ClientRecords left = first.records();
+  ASSERT_EQ(left.subscriptions.size(), 1u);
+  fabric.set_link(first.node, PortNum{1}, false);
+  first.manager().request_sweep("test");
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+  EXPECT_TRUE(first.manager().last_cycle()->cut_off);
+  ASSERT_TRUE(settle(second));
+  EXPECT_EQ(second.records().subscriptions, left.subscriptions);
+  EXPECT_EQ(second.records().groups, left.groups);
+  EXPECT_EQ(second.records().services.size(), left.services.size());
+  fabric.set_link(first.node, PortNum{1}, true);
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Standby; }));
+  ASSERT_TRUE(settle(first));
+  run_for(5s);
+  EXPECT_EQ(first.records().subscriptions, left.subscriptions);
+  EXPECT_EQ(first.records().groups, left.groups);
+}
+
 TEST_F(Succession, ThereAndBackAgain) {
   populate();
   ASSERT_NO_FATAL_FAILURE(let_second_take_over());

@@ -1,0 +1,75 @@
+// What a session makes of cycles that see little of the subnet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "smd/daemon/session.h"
+#include "tests/support/sa_request.h"
+#include "tests/unit/manager/small_subnet.h"
+
+namespace smd::test {
+namespace session_faults_test {
+
+using testing::SizeIs;
+
+struct Bench {
+  Bench() : session(net.runtime, net.port, small_settings(), SaConfig{}, store, {}) {
+    host.set_handlers([this](const MadPacket&) { ++heard; }, [](const Error&) {});
+  }
+
+  SubnetManager& manager() { return session.manager(); }
+
+  bool settle() {
+    return net.run_until([this] { return manager().at_rest(); });
+  }
+
+  bool bring_up() {
+    session.start();
+    return settle() && manager().active().current() != nullptr;
+  }
+
+  bool sweep() {
+    manager().request_sweep("command");
+    const bool rests = settle();
+    net.run_for(1s);
+    return rests && manager().at_rest();
+  }
+
+  SmallSubnet net;
+  StateStore store;
+  sim::SimTransport host{net.fabric, kH2, PortNum{1}};
+  unsigned heard = 0;  // by it
+  Session session;
+};
+
+/// Whoever takes over from it gets what it has then.
+TEST(SessionFaults, AManagerThatLostItsOwnCableForgetsNobody) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  ASSERT_TRUE(bench.host.send(encode_sa_request({.manager = bench.net.lid(kH1),
+                                                 .transaction = 1,
+                                                 .method = Method::Set,
+                                                 .id = sa::RecordId::InformInfo,
+                                                 .mask = 0},
+                                                sa::InformInfo{},
+                                                sa::kInformInfoSize)));
+  bench.net.run_for(50ms);
+  const ClientRecords left = bench.store.records().collect();
+  ASSERT_THAT(left.subscriptions, SizeIs(1));
+  ASSERT_THAT(left.in_service, SizeIs(5));
+  for (const bool up : {false, true}) {
+    bench.net.fabric.set_link(kH1, PortNum{1}, up);
+    ASSERT_TRUE(bench.sweep());
+    EXPECT_EQ(bench.manager().last_cycle()->cut_off, !up);
+    const ClientRecords now = bench.store.records().collect();
+    EXPECT_EQ(now.subscriptions, left.subscriptions) << (up ? "up" : "down");
+    EXPECT_EQ(now.in_service, left.in_service) << (up ? "up" : "down");
+  }
+  const unsigned heard = bench.heard;
+  bench.net.fabric.set_node(kH3, false);
+  ASSERT_TRUE(bench.sweep());
+  EXPECT_THAT(bench.store.records().collect().in_service, SizeIs(4));
+  EXPECT_GT(bench.heard, heard) << "h2 is told of who is gone";
+}
+
+}  // namespace session_faults_test
+}  // namespace smd::test
