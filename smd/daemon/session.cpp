@@ -78,22 +78,39 @@ void Session::on_cycle(const CycleReport& cycle) {
   choose_paths();  // settings may be new; the subnet in force is told with on_active()
   if (cycle.error || !std::exchange(congestion_waits_, false)) return;
   const bool measured = manager_.settings().statistics;
-  congestion_.adopt(manager_.active().current(),
+  const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
+  congestion_.adopt(now,
                     manager_.settings(),
                     measured ? cycle.routes.max_hops + 1 : 0,
-                    cycle.came_up);
+                    take_came_up(now->fabric()));
+}
+
+/// In cycles that were not published as well: those ports have lost their settings.
+std::vector<PortIdx> Session::take_came_up(const Fabric& fabric) {
+  std::vector<PortIdx> out;
+  for (const PortRef& port : std::exchange(came_up_, {})) {
+    const auto node = fabric.find_node(port.node);
+    if (node && port.port.value() <= fabric.num_ports(*node))
+      out.push_back(fabric.port_of(*node, port.port));
+  }
+  return out;
 }
 
 void Session::on_came_up(const SubnetManager::PortsUp& up) {
   aliases_.forget(up.fabric, up.ports);
   clients_.note_came_up(up.fabric, up.ports);
-  for (const PortIdx port : up.ports) held_.forget(up.fabric.node_guid[up.fabric.node_of[port]]);
+  for (const PortIdx port : up.ports) {
+    const Guid node = up.fabric.node_guid[up.fabric.node_of[port]];
+    held_.forget(node);
+    came_up_.insert({node, up.fabric.number_of(port)});
+  }
 }
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
   choose_paths();
   if (!change.now) {
     congestion_waits_ = false;
+    came_up_.clear();
     congestion_.stop();
   } else if (!change.before || !change.now->has_routes_of(*change.before)) {
     congestion_waits_ = true;  // for the end of the cycle, which says how long paths are

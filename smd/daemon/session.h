@@ -3,11 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <vector>
 
 #include "smd/cc/cc_manager.h"
 #include "smd/cc/path_watch.h"
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"
+#include "smd/fabric/delta.h"
 #include "smd/manager/subnet_manager.h"
 #include "smd/report/session_view.h"
 #include "smd/sa/group_manager.h"
@@ -68,6 +71,7 @@ class Session final : private RecordTables {
   void connect();
   void on_cycle(const CycleReport& cycle);
   void on_came_up(const SubnetManager::PortsUp& up);
+  [[nodiscard]] std::vector<PortIdx> take_came_up(const Fabric& fabric);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
   void choose_paths();
@@ -88,6 +92,7 @@ class Session final : private RecordTables {
   Administration administration_;
   CcManager congestion_;
   bool congestion_waits_ = false;  // for the report of the cycle whose routes are in force
+  std::set<PortRef> came_up_;      // since congestion control was told
   SubnetManager manager_;
   PathWatch watch_;
   AliasWriter aliases_;

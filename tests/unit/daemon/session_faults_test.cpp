@@ -1,7 +1,8 @@
-// What a session makes of cycles that see little of the subnet.
+// What a session makes of cycles that see little of the subnet, or do not write it to its end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
 #include "tests/support/sa_request.h"
 #include "tests/unit/manager/small_subnet.h"
@@ -12,7 +13,9 @@ namespace session_faults_test {
 using testing::SizeIs;
 
 struct Bench {
-  Bench() : session(net.runtime, net.port, small_settings(), SaConfig{}, store, {}) {
+  explicit Bench(Settings settings = small_settings(), PersistentState kept = {})
+      : store(std::move(kept)),
+        session(net.runtime, net.port, std::move(settings), SaConfig{}, store, {}) {
     host.set_handlers([this](const MadPacket&) { ++heard; }, [](const Error&) {});
   }
 
@@ -69,6 +72,38 @@ TEST(SessionFaults, AManagerThatLostItsOwnCableForgetsNobody) {
   ASSERT_TRUE(bench.sweep());
   EXPECT_THAT(bench.store.records().collect().in_service, SizeIs(4));
   EXPECT_GT(bench.heard, heard) << "h2 is told of who is gone";
+}
+
+/// Hosts hear of a change when it is whole, and who restarted meanwhile has lost its settings.
+TEST(SessionFaults, AdaptersThatCameUpInAnInterruptedCycleGetTheirCongestionSettings) {
+  Settings settings = small_settings();
+  settings.congestion.enabled = true;
+  settings.engine = "dfsssp";
+  settings.lids.lmc = 1;
+  settings.engine_options.path_sets = true;
+  Bench bench(settings);
+  ASSERT_TRUE(bench.bring_up());
+  ASSERT_GT(bench.manager().in_force()->routing->vls, 1u);
+  bench.net.run_for(1s);
+  const auto limit = [&] {
+    return bench.net.fabric.node_state(kH3).congestion(PortNum{1}).ccti_limit;
+  };
+  ASSERT_GT(limit(), 0u);
+  bench.net.loses = [](const Smp& smp) {
+    return sets(smp, AttributeId::LinearForwardingTable) && !goes_to(smp, kToS2);
+  };
+  bench.net.fabric.reboot_node(kH3, Duration{1ms});
+  bench.net.fabric.move_cable(kS1, PortNum{2}, kS1, PortNum{4});
+  bench.net.run_for(2ms);
+  ASSERT_TRUE(bench.sweep());
+  ASSERT_NE(bench.manager().last_cycle()->transition.interrupted, "");
+  ASSERT_EQ(bench.net.fabric.port_info(kH3, PortNum{1}).state(), PortState::Active);
+  ASSERT_EQ(limit(), 0u);
+
+  bench.net.loses = nullptr;
+  ASSERT_TRUE(bench.sweep());
+  ASSERT_EQ(bench.manager().last_cycle()->transition.interrupted, "");
+  EXPECT_GT(limit(), 0u);
 }
 
 }  // namespace session_faults_test
