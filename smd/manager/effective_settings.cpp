@@ -185,6 +185,7 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   PartitionPlan plan;
   plan.map = std::move(map);
   plan.enforcement = state.in_force->enforcement;
+  plan.rules = state.in_force->rules;
   for (const Partition& each : state.in_force->rules.partitions) {
     if (each.sl) plan.sls.emplace(each.key, *each.sl);
   }
@@ -203,7 +204,7 @@ std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const A
       now.fabric(),
       *settings.qos_rules,
       now.partitions ? &now.partitions->map : nullptr,
-      settings.partitions ? settings.partitions->rules : default_partitions());
+      now.partitions ? now.partitions->rules : default_partitions());
 }
 
 void report_qos_conflicts(const Settings& settings,

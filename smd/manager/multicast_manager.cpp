@@ -157,9 +157,12 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
                             .mtu_max = static_cast<std::uint8_t>(settings.ports.mtu_max)},
       realm_before ? &*realm_before : nullptr);
   if (first) groups_.restore(*realm_, std::exchange(restored_, {}));
-  for (const PreconfiguredGroup& wish : groups_.keep(*realm_, settings.groups))
+  // Rules that do not fit are not in force, and neither are their groups.
+  const std::vector<PreconfiguredGroup>& wishes =
+      now_->partitions ? now_->partitions->rules.groups : settings.groups;
+  for (const PreconfiguredGroup& wish : groups_.keep(*realm_, wishes))
     log::warn("multicast.no_mlid", "group={} partition={}", print_gid(wish.mgid), wish.partition);
-  compare_mtu(settings.groups);
+  compare_mtu(wishes);
   // Whose P_Key was taken away can neither send to the group nor receive what is sent to it.
   groups_.drop([this](Guid port, const Group& group) {
     return realm_->port_of(port) == kNone<PortIdx> ||

@@ -78,6 +78,7 @@ struct PartitionPlan {
   PartitionEnforcement enforcement = PartitionEnforcement::Both;
   std::vector<PortIdx> too_small;             // ascending: their tables are left as they are
   std::map<std::uint16_t, std::uint8_t> sls;  // by key of 15 bits, where the file gives one
+  PartitionFile rules;                        // in force, whatever the file says now
 };
 
 /// "sw-0-1:3: room for 8 P_Keys, 9 wanted; 0x8123 would not fit".

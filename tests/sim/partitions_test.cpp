@@ -7,6 +7,8 @@
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
 #include "smd/mad/tables.h"
+#include "smd/manager/effective_settings.h"
+#include "smd/policy/qos_rules.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -20,6 +22,9 @@ using Keys = std::vector<unsigned>;
 
 /// Two leaf switches with two hosts each: host-0 and -1, where the manager sits on host-0.
 constexpr const char* kFabric = "fat-tree:k=4,levels=2,hosts=4";
+
+/// Of rules with the line `mgid=ff12::9`.
+constexpr Gid kSiteGroup{0xff12000000000000u, Guid{9}};
 
 /// A manager with partitions, every SMP of which is looked at.
 struct Partitioned : TimedFabric {
@@ -45,6 +50,7 @@ struct Partitioned : TimedFabric {
   void set_rules(std::string_view rules) {
     settings.partitions = PartitionPolicy{.rules = parse_partition_file(rules, "p").value().rules,
                                           .enforcement = enforcement};
+    settings.groups = settings.partitions->rules.groups;
   }
 
   /// What must hold at every moment.
@@ -98,8 +104,25 @@ struct Partitioned : TimedFabric {
     return fabric.node_state(cable.peer_node).ports[cable.peer_port.value()];
   }
 
+  Guid port_guid(std::size_t host) const { return fabric.spec().nodes[hosts[host]].ports[1].guid; }
+
   std::string guid(std::size_t host) const {
-    return fmt::format("0x{:x}", fabric.spec().nodes[hosts[host]].ports[1].guid.value());
+    return fmt::format("0x{:x}", port_guid(host).value());
+  }
+
+  const Group* site_group() const { return life->manager.multicast().groups().find(kSiteGroup); }
+
+  bool join_site_group(std::size_t host) {
+    MulticastManager& multicast = life->manager.multicast();
+    const bool taken = multicast.groups()
+                           .join(*multicast.realm(),
+                                 {.mgid = kSiteGroup,
+                                  .port_gid = Gid{kDefaultSubnetPrefix, port_guid(host)},
+                                  .join_state = join_state::kFull},
+                                 port_guid(host))
+                           .has_value();
+    multicast.note_change();
+    return taken;
   }
 
   std::vector<std::uint32_t> hosts;
@@ -240,6 +263,45 @@ TEST(Partitions, RulesThatDoNotFitAreNotTaken) {
   ASSERT_TRUE(lab.adopt("A=1: ALL; B=2: " + lab.guid(2) + ";"));
   EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x0001, 0x0002}));
   EXPECT_THAT(lab.life->manager.alarms(), IsEmpty());
+}
+
+TEST(Partitions, RulesThatAreNotTakenLeaveGroupsAsTheyAre) {
+  Partitioned lab("A=1: mgid=ff12::9,Q_Key=0x11; A=1: ALL=full;",
+                  {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  ASSERT_TRUE(lab.start());
+  ASSERT_TRUE(lab.join_site_group(1));
+  const Group before = *lab.site_group();
+  ASSERT_EQ(before.traits.q_key, 0x11u);
+
+  const std::string too_many = "B=2: " + lab.guid(2) + "; C=3: " + lab.guid(2) + "; ";
+  ASSERT_TRUE(lab.adopt(too_many + "A=1: mgid=ff12::9,Q_Key=0x22; A=1: ALL=full;"));
+  ASSERT_THAT(lab.life->manager.alarms(), ElementsAre(HasSubstr("would not fit")));
+  EXPECT_EQ(lab.site_group()->traits, before.traits);
+
+  // Whose key is another: its member would be none of its partition.
+  ASSERT_TRUE(lab.adopt(too_many + "D=4: mgid=ff12::9; D=4: " + lab.guid(2) + "=full; A=1: ALL;"));
+  ASSERT_NE(lab.site_group(), nullptr);
+  EXPECT_EQ(lab.site_group()->traits, before.traits);
+  EXPECT_EQ(lab.site_group()->members, before.members);
+
+  // And rules that name no group.
+  ASSERT_TRUE(lab.adopt(too_many + "A=1: ALL=full;"));
+  EXPECT_TRUE(lab.site_group()->permanent);
+
+  ASSERT_TRUE(lab.adopt("A=1: mgid=ff12::9,Q_Key=0x22; A=1: ALL=full;"));
+  EXPECT_EQ(lab.site_group()->traits.q_key, 0x22u) << "these fit";
+}
+
+TEST(Partitions, RulesThatAreNotTakenGiveNoPartitionItsName) {
+  Partitioned lab("A=1: ALL=full;", {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  ASSERT_TRUE(lab.start());
+  lab.settings.qos_rules = QosFile{.groups = {{.name = "a", .partitions = {"A"}}},
+                                   .levels = {{.name = "none"}, {.name = "of A", .sl = 1}},
+                                   .matches = {{.sources = {0}, .level = 1}}};
+  ASSERT_TRUE(lab.adopt("B=2: " + lab.guid(2) + "; C=3: " + lab.guid(2) + "; Other=1: ALL=full;"));
+  const ActiveSubnet& now = *lab.life->manager.in_force();
+  const auto rules = make_qos_rules(lab.settings, now);
+  EXPECT_EQ(rules->find_level({.source = now.fabric().sm_port}).name, "of A");
 }
 
 TEST(Partitions, APortThatIsTooSmallFromTheStartIsLeftAlone) {
