@@ -86,7 +86,8 @@ void AliasWriter::forget(const Fabric& fabric, const std::vector<PortIdx>& ports
 }
 
 void AliasWriter::write(const ActiveSubnet& now, const sa::AliasTable::Map& wanted, MKey m_key) {
-  if (wanted.empty() && confirmed_.empty()) return;  // nobody has any, nor ever had
+  // Nobody has any, nor ever had.
+  if (wanted.empty() && confirmed_.empty() && under_way_.empty()) return;
   const Fabric& fabric = now.fabric();
   static const std::vector<Guid> none;
   for (const PortIdx port : now.lids->base.indices()) {
@@ -98,31 +99,41 @@ void AliasWriter::write(const ActiveSubnet& now, const sa::AliasTable::Map& want
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       const Key key{guid, static_cast<std::uint8_t>(block)};
       const GuidBlock content = block_of(guid, further, block);
+      if (const auto sent = under_way_.find(key); sent != under_way_.end()) {
+        sent->second = {content, path_to(now.sweep, port), m_key};
+        continue;
+      }
       const auto known = confirmed_.find(key);
       // Who never had any is not asked to forget them.
       const bool has_any = content != block_of(guid, none, block);
       if (known == confirmed_.end() ? !has_any : known->second == content) continue;
-      if (!under_way_.insert(key).second) continue;
-      SmpRequest request{.route = SmpRoute::directed(path_to(now.sweep, port)),
-                         .method = Method::Set,
-                         .attribute = AttributeId::GuidInfo,
-                         .modifier = static_cast<std::uint32_t>(block),
-                         .m_key = m_key};
-      encode_guid_block(content, request.data);
-      scope_.send(request, [this, key, content](const Result<SmpReply>& reply) {
-        under_way_.erase(key);
-        if (reply && reply->status == 0) {
-          confirmed_[key] = content;
-        } else {
-          log::warn("alias.write_failed",
-                    "port={} block={} why=\"{}\"; tried again after the next cycle",
-                    key.first,
-                    key.second,
-                    reply ? print_mad_status(reply->status) : reply.error().context);
-        }
-      });
+      under_way_[key] = {content, path_to(now.sweep, port), m_key};
+      send(key);
     }
   }
+}
+
+void AliasWriter::send(const Key& key) {
+  const Wanted& wanted = under_way_.at(key);
+  SmpRequest request{.route = SmpRoute::directed(wanted.path),
+                     .method = Method::Set,
+                     .attribute = AttributeId::GuidInfo,
+                     .modifier = key.second,
+                     .m_key = wanted.m_key};
+  encode_guid_block(wanted.content, request.data);
+  scope_.send(request, [this, key, content = wanted.content](const Result<SmpReply>& reply) {
+    if (reply && reply->status == 0) {
+      confirmed_[key] = content;
+    } else {
+      log::warn("alias.write_failed",
+                "port={} block={} why=\"{}\"; tried again after the next cycle",
+                key.first,
+                key.second,
+                reply ? print_mad_status(reply->status) : reply.error().context);
+    }
+    if (under_way_.at(key).content != content) return send(key);
+    under_way_.erase(key);
+  });
 }
 
 void TableReader::adopt(std::shared_ptr<const ActiveSubnet> now, MKey m_key) {

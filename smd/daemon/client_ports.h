@@ -49,7 +49,7 @@ class ClientReregistration {
 
 // Sets the alias GUIDs that ports were given: Set(GUIDInfo), one block at a time. What a
 // port confirmed is not sent again until it comes up anew; what it did not is tried at the next
-// occasion.
+// occasion. What is wanted while a Set of the block is under way is sent after it.
 
 class AliasWriter {
  public:
@@ -68,9 +68,18 @@ class AliasWriter {
  private:
   using Key = std::pair<Guid, std::uint8_t>;  // port and block
 
+  /// As write() last had it.
+  struct Wanted {
+    GuidBlock content{};
+    HopPath path;
+    MKey m_key;
+  };
+
+  void send(const Key& key);
+
   SmpScope scope_;
   std::map<Key, GuidBlock> confirmed_;
-  std::set<Key> under_way_;
+  std::map<Key, Wanted> under_way_;
 };
 
 // Reads SL-to-VL rows and VL arbitration from ports, for clients that ask for them: a few SMPs at a

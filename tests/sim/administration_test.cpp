@@ -356,6 +356,39 @@ TEST(Administration, PortsHaveFurtherGuids) {
   EXPECT_EQ(in_register(2), Guid{});
 }
 
+/// What comes while a Set of the same block is under way.
+TEST(Administration, OfFurtherGuidsTheLastWordIsInTheRegisters) {
+  Managed managed(kFabric);
+  ASSERT_TRUE(managed.start());
+  Host host(managed, "host-00009");
+  const std::uint32_t node = sim::find_node(managed.fabric.spec(), "host-00009");
+  GuidInfoRecord record{.lid = managed.fabric.port_info(node, PortNum{1}).lid};
+  record.guids[1] = Guid{0xaa01};
+  record.guids[2] = Guid{0xaa02};
+  constexpr std::uint64_t kLidAndBlock = 0x3, kFirst = 0x20, kSecond = 0x40;
+  const auto ask = [&](Method method, std::uint64_t entries) {
+    host.ask(
+        method, RecordId::GuidInfoRecord, kLidAndBlock | entries, record, kGuidInfoRecord.size);
+  };
+  const auto in_register = [&](std::size_t index) {
+    const std::vector<Guid>& guids = managed.fabric.node_state(node).ports[1].guids;
+    return index < guids.size() ? guids[index] : Guid{};
+  };
+  ask(Method::Set, kFirst);
+  ask(Method::Set, kSecond);
+  managed.run_for(1s);
+  EXPECT_EQ(in_register(1), Guid{0xaa01});
+  EXPECT_EQ(in_register(2), Guid{0xaa02});
+  ask(Method::Delete, kFirst | kSecond);
+  managed.run_for(1s);
+  ASSERT_EQ(in_register(1), Guid{});
+  ask(Method::Set, kFirst);
+  ask(Method::Delete, kFirst);
+  managed.run_for(1s);
+  EXPECT_EQ(in_register(1), Guid{});
+  EXPECT_EQ(managed.aliases.pending(), 0u);
+}
+
 TEST(Administration, SmctlAsksByFieldName) {
   using Json = nlohmann::json;
   Managed managed(kFabric);
