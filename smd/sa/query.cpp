@@ -62,6 +62,7 @@ bool speaks_for_another(const SubnetView& view, const Query& query) {
   const auto method = static_cast<Method>(query.header.mad.method);
   if (method != Method::Set && method != Method::Delete) return false;
   Gid named;
+  bool may_be_away = false;  // what is kept for a port waits for it
   switch (static_cast<RecordId>(query.header.mad.attribute_id)) {
     case RecordId::McMemberRecord:
       if (!asks(query, member_component::kPortGid)) return false;
@@ -70,12 +71,14 @@ bool speaks_for_another(const SubnetView& view, const Query& query) {
     case RecordId::ServiceRecord:
       if (!asks(query, service_component::kGid)) return false;
       named = decode_service_record(query.data)->gid;
+      may_be_away = method == Method::Delete;
       break;
     default:
       return false;
   }
   const PortIdx port = find_gid(view, named);
-  return port != kNone<PortIdx> && port != query.requester;
+  if (port == kNone<PortIdx>) return may_be_away;
+  return port != query.requester;
 }
 
 Client client_of(const MadPacket& request) {

@@ -64,6 +64,17 @@ TEST(Service, NobodySpeaksForAnotherWhereTheSiteForbidsIt) {
   EXPECT_EQ(bench.status_of(trusted(say(Method::Delete, kRid, record)), "H2"), 0);
 }
 
+TEST(Service, NobodyDeletesThatOfAHostThatIsAwayWhereTheSiteForbidsIt) {
+  KeptBench bench;
+  const ServiceRecord record = service(bench, 1, "H1");
+  ASSERT_EQ(bench.status_of(say(Method::Set, kRid, record), "H1"), 0);
+  bench.server.set_limits({.own_gids_only = true});
+  bench.adopt(view_of("H2-S1 S1-S2 H3-S2"));
+  EXPECT_EQ(bench.status_of(say(Method::Delete, kRid, record), "H2"), 0x0700);
+  EXPECT_EQ(bench.services.table().all().size(), 1u);
+  EXPECT_EQ(bench.status_of(trusted(say(Method::Delete, kRid, record)), "H2"), 0);
+}
+
 TEST(Service, ALeaseRunsOut) {
   KeptBench bench;
   ServiceRecord record = service(bench, 1, "H1");
