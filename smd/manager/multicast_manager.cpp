@@ -116,7 +116,8 @@ void MulticastManager::stop() {
     timer->reset();
   writer_.reset();
   reregistration_.reset();
-  round_scheduled_ = deadlock_check_due_ = proving_ = false;
+  round_scheduled_ = deadlock_check_due_ = false;
+  end_proof();
   vl_requested_.reset();
   way_.reset();
   patience_.reset();
@@ -376,8 +377,9 @@ void MulticastManager::prove(MftGoals goals) {
         if (proof.verdict.acyclic == true) return proof;
         return Proof{check_multicast_deadlock(*now, wanted, copies), true};
       },
-      [this, now = now_, goals = std::move(goals)](const Proof& proof) mutable {
-        if (!std::exchange(proving_, false) || !now_) return;
+      [this, now = now_, number = proof_, goals = std::move(goals)](const Proof& proof) mutable {
+        if (number != proof_) return;  // of a term before
+        end_proof();
         if (now != now_ || way_) {  // of a subnet that was: again
           hold_back(goals);
           return try_way();
@@ -391,6 +393,12 @@ void MulticastManager::prove(MftGoals goals) {
         }
         write(std::move(goals), proof.in_two_steps);
       });
+}
+
+/// What is still being computed counts no more.
+void MulticastManager::end_proof() {
+  proving_ = false;
+  ++proof_;
 }
 
 /// With the next round.

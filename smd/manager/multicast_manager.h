@@ -171,6 +171,7 @@ class MulticastManager {
   [[nodiscard]] bool is_proved_by_ranks() const;
   [[nodiscard]] std::vector<TreesOfSl> with_sls(const MftGoals& trees) const;
   void prove(MftGoals goals);
+  void end_proof();
   void hold_back(const MftGoals& goals);
   void retry_later(Duration when);
   void schedule_deadlock_check();
@@ -209,6 +210,7 @@ class MulticastManager {
   Timer patience_;                  // of routes, for trees
 
   bool proving_ = false;                   // of a round, whether it may be written
+  std::uint64_t proof_ = 0;                // its number, or that of the next one
   std::optional<TimePoint> vl_requested_;  // groups wait for one since
   bool deadlock_check_due_ = false;        // the timer runs
   std::function<void(const std::vector<GroupChange>&)> on_change_;

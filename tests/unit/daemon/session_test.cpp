@@ -11,6 +11,7 @@
 
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_finder.h"
+#include "tests/support/holding_runtime.h"
 #include "tests/support/sa_request.h"
 #include "tests/unit/manager/small_subnet.h"
 
@@ -20,41 +21,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::SizeIs;
-
-/// Keeps offloaded work back where a test says so.
-class HoldingRuntime final : public Runtime {
- public:
-  explicit HoldingRuntime(Runtime& inner) : inner_(inner) {}
-
-  [[nodiscard]] TimePoint now() const override { return inner_.now(); }
-
-  TimerId call_at(TimePoint when, Task task) override {
-    return inner_.call_at(when, std::move(task));
-  }
-
-  void cancel(TimerId id) override { inner_.cancel(id); }
-
-  void post(Task task) override { inner_.post(std::move(task)); }
-
-  void offload(Task work, Task then) override {
-    if (!holds) return inner_.offload(std::move(work), std::move(then));
-    held_.emplace_back(std::move(work), std::move(then));
-  }
-
-  [[nodiscard]] std::size_t held() const { return held_.size(); }
-
-  void release() {
-    holds = false;
-    for (auto& [work, then] : std::exchange(held_, {}))
-      inner_.offload(std::move(work), std::move(then));
-  }
-
-  bool holds = false;
-
- private:
-  Runtime& inner_;
-  std::vector<std::pair<Task, Task>> held_;
-};
 
 struct Bench {
   /// `left`: by clients in a former life.

@@ -14,6 +14,7 @@
 #include "smd/mad/tables.h"
 #include "smd/routing/engine.h"
 #include "tests/support/fabric_text.h"
+#include "tests/support/holding_runtime.h"
 #include "tests/unit/manager/small_subnet.h"
 #include "tests/unit/smp/fake_transport.h"
 
@@ -35,7 +36,7 @@ struct Bench {
   }
 
   void make() {
-    manager = std::make_unique<MulticastManager>(runtime, client, memory, meter);
+    manager = std::make_unique<MulticastManager>(holding, client, memory, meter);
     manager->on_change([this](const std::vector<GroupChange>& changes) {
       news.insert(news.end(), changes.begin(), changes.end());
     });
@@ -119,6 +120,7 @@ struct Bench {
   }
 
   sim::SimRuntime runtime;
+  HoldingRuntime holding{runtime};
   FakeTransport wire;
   SmpClient client{runtime, wire, {.retries = 1, .timeout = 10ms}};
   MftMemory memory;
@@ -406,6 +408,27 @@ TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
   ASSERT_TRUE(bench.settle());
   EXPECT_EQ(bench.mlid(1), mlid);
   EXPECT_EQ(bench.mask(2, mlid) & ports({1}), ports({1}));
+}
+
+TEST(MulticastManager, AProofOfATermBeforeIsNotTakenForOneOfThisTerm) {
+  Bench bench;
+  bench.settings.multicast_proof = CopyModel::LockStep;  // every round is proved
+  bench.adopt();
+  bench.holding.holds = true;
+  bench.join(1, 1);
+  bench.join(2, 1);
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held() == 1; }));
+  bench.manager->stop();
+  bench.adopt();
+  bench.join(1, 2);
+  bench.join(3, 2);
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held() == 2; }));
+  bench.holding.release();
+  ASSERT_TRUE(bench.settle());
+  bench.run_for(1s);
+  EXPECT_EQ(bench.mask(1, bench.mlid(1)) & ports({1, 2}), ports({1, 2}));
+  EXPECT_EQ(bench.mask(1, bench.mlid(2)) & ports({1}), ports({1}));
+  EXPECT_EQ(bench.mask(2, bench.mlid(2)) & ports({1}), ports({1}));
 }
 
 TEST(MulticastManager, GroupsOfAFormerLifeWaitForTheFirstSnapshot) {
