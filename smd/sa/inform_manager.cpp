@@ -24,8 +24,12 @@ bool is_confidential(const InformInfo& info) {
          info.trap_or_device <= smd::trap::kSwitchPKey;
 }
 
-/// Both must share a partition (IBA o13-14.1.1), as far as the request names a source.
-Status check_source(const SubnetView& view, PortIdx subscriber, InformInfo& info) {
+/// Both must share a partition (IBA o13-14.1.1), as far as the request names a source. `cost` grows
+/// by one for every LID that is looked at.
+Status check_source(const SubnetView& view,
+                    PortIdx subscriber,
+                    InformInfo& info,
+                    std::size_t& cost) {
   if (info.gid != Gid{}) {
     const PortIdx source = find_gid(view, info.gid);
     if (source == kNone<PortIdx>) return Status::InvalidGid;
@@ -35,7 +39,7 @@ Status check_source(const SubnetView& view, PortIdx subscriber, InformInfo& info
   if (info.lid_last == kUnassignedLid) info.lid_last = info.lid_first;
   if (!is_unicast(info.lid_first) || !is_unicast(info.lid_last) || info.lid_last < info.lid_first)
     return Status::RequestInvalid;
-  for (unsigned lid = info.lid_first.value(); lid <= info.lid_last.value(); ++lid) {
+  for (unsigned lid = info.lid_first.value(); lid <= info.lid_last.value(); ++lid, ++cost) {
     const PortIdx source = view.lids().owner_of(Lid{static_cast<std::uint16_t>(lid)});
     if (source != kNone<PortIdx> && !shares_partition(view, subscriber, keys_of(view, source)))
       return Status::Denied;
@@ -335,17 +339,15 @@ Answer InformManager::set(const SubnetView& view, const Query& query) {
     return confirmed;
   }
   if (is_confidential(info) && !query.trusted) return {.status = Status::Denied};
-  if (const Status status = check_source(view, port, info); status != Status::Ok)
-    return {.status = status};
-  if (info.gid == Gid{} && info.lid_first != kAnyLid)
-    confirmed.cost = 1u + info.lid_last.value() - info.lid_first.value();
+  if (const Status status = check_source(view, port, info, confirmed.cost); status != Status::Ok)
+    return {.status = status, .cost = confirmed.cost};
   info.qpn = query.client.qp;
   if (!table_.add(subscriber,
                   {.info = info,
                    .trusted = query.trusted,
                    .sl = query.client.sl,
                    .pkey_index = query.client.pkey_index}))
-    return {.status = Status::NoResources};
+    return {.status = Status::NoResources, .cost = confirmed.cost};
   reporter_.note_subscriber(subscriber);
   on_change_();
   return confirmed;

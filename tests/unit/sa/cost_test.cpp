@@ -90,6 +90,19 @@ TEST(SaCost, OfSubscriptionsThatAClientMayNotSee) {
   EXPECT_GE(answer.cost, kMany);
 }
 
+TEST(SaCost, OfASubscriptionThatIsRefused) {
+  KeptBench bench;
+  bench.adopt(with_others({"H3"}));
+  const Lid hidden = bench.lid("H3");
+  ASSERT_GT(hidden.value(), 2u);
+  const Asked asked = subscribe({.lid_first = Lid{1}, .lid_last = Lid{0xbfff}});
+  Query query = asked.query();
+  query.client.lid = bench.lid("H1");
+  const Answer answer = *bench.inform.answer(*bench.view, query);
+  EXPECT_EQ(answer.status, Status::Denied);
+  EXPECT_GE(answer.cost, hidden.value()) << "LIDs that were looked at";
+}
+
 class OfPorts : public ::testing::TestWithParam<RecordId> {};
 
 TEST_P(OfPorts, ThatAClientMayNotSee) {
