@@ -5,6 +5,13 @@
 
 namespace smd {
 
+namespace {
+
+/// Until paths lead to a further GUID that was just given.
+constexpr Duration kForAliases = std::chrono::milliseconds(20);
+
+}  // namespace
+
 Session::Session(Runtime& runtime,
                  Transport& transport,
                  Settings settings,
@@ -18,7 +25,7 @@ Session::Session(Runtime& runtime,
       administration_(runtime,
                       split_.general(),
                       Administration::Hooks{.on_change = [this] { records_.note_change(); },
-                                            .on_aliases = [this] { adopt_view(); }}),
+                                            .on_aliases = [this] { adopt_view_soon(); }}),
       congestion_(runtime, split_.congestion(), store),
       manager_(runtime, split_.subnet(), std::move(settings), store, observe(hooks.observer)),
       watch_(runtime,
@@ -129,8 +136,15 @@ void Session::choose_paths() {
   now ? watch_.adopt(now, settings) : watch_.stop();
 }
 
+/// Who asks for many further GUIDs, or for the same again and again, gets one view for them.
+void Session::adopt_view_soon() {
+  if (std::exchange(view_due_, true)) return;
+  view_timer_ = Timer(runtime_, runtime_.now() + kForAliases, [this] { adopt_view(); });
+}
+
 /// The subnet is another or better known, or ports have other GUIDs.
 void Session::adopt_view() {
+  view_due_ = false;
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   // A manager that lost its own cable knows nothing of the others, and what they left stays.
   if (now && administration_.inform().view() != nullptr && is_cut_off(now->fabric())) return;

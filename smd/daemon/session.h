@@ -74,6 +74,7 @@ class Session final : private RecordTables {
   [[nodiscard]] std::vector<PortIdx> take_came_up(const Fabric& fabric);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
   void adopt_view();
+  void adopt_view_soon();
   void choose_paths();
   [[nodiscard]] Moment now() const override;
   [[nodiscard]] ClientRecords collect() const override;
@@ -96,6 +97,8 @@ class Session final : private RecordTables {
   SubnetManager manager_;
   PathWatch watch_;
   AliasWriter aliases_;
+  bool view_due_ = false;  // for further GUIDs
+  Timer view_timer_;
   ClientReregistration clients_;
   sa::GroupManager groups_;
   TableReader tables_;

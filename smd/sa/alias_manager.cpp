@@ -26,11 +26,13 @@ Guid AliasTable::owner_of(Guid alias) const {
   return found == owners_.end() ? Guid{} : found->second;
 }
 
+/// The view may not know yet who got which, so of ports their own GUIDs count alone.
 bool AliasTable::is_free(const SubnetView& view, Guid guid) const {
+  if (guid == Guid{} || view.fabric().find_node(guid)) return false;
   const Guid owner = owner_of(guid);
-  const bool owner_is_gone = owner != Guid{} && view.find_port(owner) == kNone<PortIdx>;
-  return guid != Guid{} && (owner == Guid{} || owner_is_gone) &&
-         view.find_port(guid) == kNone<PortIdx> && !view.fabric().find_node(guid);
+  if (owner != Guid{} && view.find_port(owner) != kNone<PortIdx>) return false;
+  const PortIdx port = view.find_port(guid);
+  return port == kNone<PortIdx> || view.fabric().port_guid[port] != guid;
 }
 
 /// Of a port that is gone: a virtual machine may have moved, and nobody there can give it back.
@@ -115,21 +117,33 @@ void AliasTable::restore(const Map& map) {
 }
 
 std::optional<Answer> AliasManager::answer(const SubnetView& view, const Query& query) {
-  const auto method = static_cast<Method>(query.header.mad.method);
-  const bool erases = method == Method::Delete;
-  if (static_cast<RecordId>(query.header.mad.attribute_id) != RecordId::GuidInfoRecord ||
-      (method != Method::Set && !erases))
+  if (static_cast<RecordId>(query.header.mad.attribute_id) != RecordId::GuidInfoRecord)
     return std::nullopt;
+  switch (static_cast<Method>(query.header.mad.method)) {
+    case Method::Set:
+    case Method::Delete:
+      return change(view, query);
+    case Method::GetTable:
+      return find_guid_infos(view, query, {}, table_.all());
+    case Method::Get:
+      return only_one(find_guid_infos(view, query, {}, table_.all()));
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A view is made for what changed, which costs as much as looking at every port.
+Answer AliasManager::change(const SubnetView& view, const Query& query) {
+  const bool erases = static_cast<Method>(query.header.mad.method) == Method::Delete;
   const std::uint64_t mask = query.header.component_mask;
-  if ((mask & kLidAndBlock) != kLidAndBlock)
-    return Answer{.status = Status::InsufficientComponents};
+  if ((mask & kLidAndBlock) != kLidAndBlock) return {.status = Status::InsufficientComponents};
   GuidInfoRecord record = *decode_guid_info_record(query.data);
   const PortIdx port = view.lids().owner_of(record.lid);
   const std::size_t first = std::size_t{record.block} * kGuidBlockSize;
   if (port == kNone<PortIdx> || first >= view.fabric().port_info[port].guid_cap)
-    return Answer{.status = Status::RequestInvalid};
+    return {.status = Status::RequestInvalid};
   if (view.lids().owner_of(query.client.lid) != port && !query.trusted)
-    return Answer{.status = Status::Denied};
+    return {.status = Status::Denied};
 
   const Guid guid = view.fabric().port_guid[port];
   record.lid = view.lids().base[port];
@@ -140,7 +154,7 @@ std::optional<Answer> AliasManager::answer(const SubnetView& view, const Query& 
         index < view.fabric().port_info[port].guid_cap)
       wanted.emplace(index, record.guids[i]);
   }
-  if (!erases && !table_.has_room(view, guid, wanted)) return Answer{.status = Status::NoResources};
+  if (!erases && !table_.has_room(view, guid, wanted)) return {.status = Status::NoResources};
   bool changed = false;
   for (unsigned i = 0; i < kGuidBlockSize; ++i) {
     const std::size_t index = first + i;
@@ -162,7 +176,8 @@ std::optional<Answer> AliasManager::answer(const SubnetView& view, const Query& 
   }
   if (changed) on_change_();
   Answer answer{.offset = kGuidInfoRecord.offset(),
-                .records = std::vector<std::byte>(kGuidInfoRecord.size)};
+                .records = std::vector<std::byte>(kGuidInfoRecord.size),
+                .cost = changed ? std::max(view.end_ports().size(), std::size_t{1}) : 1};
   encode_record(record, answer.records);
   return answer;
 }

@@ -74,12 +74,12 @@ class AliasTable {
   ChangedKeys<Guid> changed_;
 };
 
-// Set and Delete of GUIDInfoRecord: a port asks for further GUIDs, or gives them back. Get is the
-// view's business (record_queries.h).
+// GUIDInfoRecord: a port asks for further GUIDs, or gives them back. Get shows what was given,
+// whether or not the view knows it yet.
 
 class AliasManager final : public RecordManager {
  public:
-  /// `on_change`: the table is not what it was; the view is to be made anew and the port to be
+  /// `on_change`: the table is not what it was; soon the view is to be made anew and the port to be
   /// told.
   explicit AliasManager(std::function<void()> on_change, AliasTable table = AliasTable{})
       : on_change_(std::move(on_change)), table_(std::move(table)) {}
@@ -97,6 +97,8 @@ class AliasManager final : public RecordManager {
   [[nodiscard]] const AliasTable& table() const { return table_; }
 
  private:
+  [[nodiscard]] Answer change(const SubnetView& view, const Query& query);
+
   std::function<void()> on_change_;
   AliasTable table_;
 };

@@ -189,6 +189,12 @@ class RecordSink {
 [[nodiscard]] Answer find_switch_info_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_sm_info_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_guid_info_records(const SubnetView&, const Query&, const QueryLimits&);
+
+/// The same of the further GUIDs that ports have by `further`, whatever the view knows.
+[[nodiscard]] Answer find_guid_infos(const SubnetView& view,
+                                     const Query& query,
+                                     const QueryLimits& limits,
+                                     const std::map<Guid, std::vector<Guid>>& further);
 [[nodiscard]] Answer find_link_records(const SubnetView&, const Query&, const QueryLimits&);
 [[nodiscard]] Answer find_lft_records(const SubnetView&, const Query&, const QueryLimits&);
 

@@ -128,18 +128,33 @@ Answer find_sm_info_records(const SubnetView& view, const Query& query, const Qu
   return std::move(sink).finish();
 }
 
-/// A port's first GUID is its own.
 Answer find_guid_info_records(const SubnetView& view,
                               const Query& query,
                               const QueryLimits& limits) {
+  static const std::map<Guid, std::vector<Guid>> none;
+  const auto& further = view.parts().aliases;
+  return find_guid_infos(view, query, limits, further ? *further : none);
+}
+
+/// A port's first GUID is its own.
+Answer find_guid_infos(const SubnetView& view,
+                       const Query& query,
+                       const QueryLimits& limits,
+                       const std::map<Guid, std::vector<Guid>>& further) {
   RecordSink sink(kGuidInfoRecord, query, limits.bytes, kLid);
   for (const PortIdx port : find_candidates(view, query, sink)) {
     const std::size_t guids = view.fabric().port_info[port].guid_cap;
+    const Guid own = view.fabric().port_guid[port];
+    const auto found = further.find(own);
+    const std::size_t known = found == further.end() ? 0 : found->second.size();
     for (std::size_t block = 0; block * kGuidBlockSize < guids; ++block) {
       GuidInfoRecord record{.lid = view.lids().base[port],
                             .block = static_cast<std::uint8_t>(block)};
-      for (std::size_t i = 0; i < kGuidBlockSize && block * kGuidBlockSize + i < guids; ++i)
-        record.guids[i] = view.guid_of(port, block * kGuidBlockSize + i);
+      for (std::size_t i = 0; i < kGuidBlockSize; ++i) {
+        const std::size_t index = block * kGuidBlockSize + i;
+        if (index < std::min(known, guids)) record.guids[i] = found->second[index];
+      }
+      if (block == 0) record.guids[0] = own;
       sink.offer(record);
     }
   }

@@ -3,8 +3,8 @@
 // given rate. It speaks the socket's own protocol (docs/formats/ibsim-socket.md), so that no
 // library stands between it and what it may send.
 //
-//   hostile_host --fabric FABRIC --socket NAME --host NODE --manager NODE --sm-lid LID
-//                --attack NAME --seconds S [--rate N] [--seed N]
+//   hostile_host --fabric FABRIC --socket NAME --host NODE --own-lid LID --manager NODE
+//                --sm-lid LID --attack NAME --seconds S [--rate N] [--seed N]
 //
 // Prints how many datagrams went out.
 #include <fmt/core.h>
@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sim-backend/serve/frames.h"
@@ -31,6 +32,7 @@
 #include "smd/mad/sm_info.h"
 #include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
+#include "smd/sa/node_records.h"
 #include "smd/sa/sa_mad.h"
 #include "smd/sa/service_manager.h"
 #include "smd/sa/subscriptions.h"
@@ -51,11 +53,13 @@ int complain(const std::string& what) {
 struct Host {
   Rng rng{1};
   std::uint64_t sent = 0;
+  Lid own_lid;
   Lid manager;      // where the manager is
   HopArray path{};  // directed, from here to the manager
   std::uint8_t hops = 0;
   Gid own;
   std::vector<Gid> ports;  // of every host
+  bool has_guid = false;   // a further one, where the manager gave it
 
   std::uint64_t below(std::uint64_t n) { return rng.below(n); }
 
@@ -215,9 +219,21 @@ MadPacket registrations(Host& host) {
     return to_administration(host, Method::Set, sa::RecordId::InformInfo, 0, data);
   }
   std::array<std::byte, sa::kDataSize> data{};
-  host.fill(data);
+  if (host.below(2) == 0) {
+    host.fill(data);
+    return to_administration(
+        host, Method::Set, sa::RecordId::GuidInfoRecord, host.rng.next() & 0xff3, data);
+  }
+  // One that it has and one that it has not, again and again: each changes who is who.
+  sa::GuidInfoRecord record{.lid = host.own_lid};
+  record.guids[1] = Guid{0xbad};
+  encode_record(record, data);
   return to_administration(
-      host, Method::Set, sa::RecordId::GuidInfoRecord, host.rng.next() & 0xff3, data);
+      host,
+      std::exchange(host.has_guid, !host.has_guid) ? Method::Delete : Method::Set,
+      sa::RecordId::GuidInfoRecord,
+      sa::component_bit(0) | sa::component_bit(1) | sa::component_bit(5),
+      data);
 }
 
 constexpr sa::RecordId kRecords[] = {
@@ -456,6 +472,7 @@ class Line {
 
 struct Orders {
   std::string fabric, socket, host, manager, attack;
+  unsigned own_lid = 0;
   unsigned sm_lid = 0;
   double seconds = 5;
   unsigned rate = 0;  // datagrams a second; 0: as many as go
@@ -468,7 +485,9 @@ constexpr unsigned kQuestionsPerLife = 2000;
 Result<std::uint64_t> attack(const Orders& orders, const Attack& how) {
   const auto spec = sim::load_fabric(orders.fabric);
   if (!spec) return fail(Errc::Invalid, "no fabric " + orders.fabric);
-  Host host{.rng = Rng(orders.seed), .manager = Lid{static_cast<std::uint16_t>(orders.sm_lid)}};
+  Host host{.rng = Rng(orders.seed),
+            .own_lid = Lid{static_cast<std::uint16_t>(orders.own_lid)},
+            .manager = Lid{static_cast<std::uint16_t>(orders.sm_lid)}};
   std::uint32_t from = sim::kNoNode, to = sim::kNoNode;
   for (std::uint32_t n = 0; n < spec->nodes.size(); ++n) {
     const sim::NodeSpec& node = spec->nodes[n];
@@ -513,6 +532,7 @@ int main(int argc, char** argv) {
   line.option("--fabric", orders.fabric).required();
   line.option("--socket", orders.socket).required();
   line.option("--host", orders.host).required();
+  line.option("--own-lid", orders.own_lid).required();
   line.option("--manager", orders.manager).required();
   line.option("--sm-lid", orders.sm_lid).required();
   line.option("--attack", orders.attack).required();

@@ -251,8 +251,9 @@ class Subnet {
                      "--fabric",  fabric_,
                      "--socket",  served_.name,
                      "--host",    served_.host(hosts_ - 1),
+                     "--own-lid", std::to_string(lid_of(served_.host(hosts_ - 1))),
                      "--manager", manager_host(),
-                     "--sm-lid",  std::to_string(manager_lid()),
+                     "--sm-lid",  std::to_string(lid_of(manager_host())),
                      "--attack",  how.sends,
                      "--rate",    std::to_string(how.rate),
                      "--seconds", std::to_string(seconds)}};
@@ -275,10 +276,10 @@ class Subnet {
  private:
   [[nodiscard]] std::string manager_host() const { return served_.host(0); }
 
-  [[nodiscard]] unsigned manager_lid() {
+  [[nodiscard]] unsigned lid_of(const std::string& host) {
     const auto nodes = send_command({.socket = socket()}, "nodes", nlohmann::json::object());
     for (const auto& node : nodes.value().at("nodes"))
-      if (node.at("description") == manager_host()) return node.at("lid");
+      if (node.at("description") == host) return node.at("lid");
     return 0;
   }
 

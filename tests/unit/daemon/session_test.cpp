@@ -133,12 +133,14 @@ struct Bench {
             sa::kInformInfoSize);
   }
 
-  void add_guid(std::uint64_t guid) {
+  void add_guid(std::uint64_t guid) { add_guid(guid, Guid{guid}); }
+
+  void add_guid(std::uint64_t index, Guid guid) {
     sa::GuidInfoRecord record{.lid = net.lid(kH2)};
-    record.guids[guid] = Guid{guid};
+    record.guids[index] = guid;
     ask_for(sa::RecordId::GuidInfoRecord,
             sa::component_bit(0) | sa::component_bit(1) |
-                sa::component_bit(static_cast<unsigned>(4 + guid)),
+                sa::component_bit(static_cast<unsigned>(4 + index)),
             record,
             sa::kGuidInfoRecord.size);
   }
@@ -161,6 +163,22 @@ struct Bench {
         .server()
         .ask({.header = header, .data = nothing, .trusted = true})
         .status;
+  }
+
+  /// As h2 would be told now.
+  [[nodiscard]] std::array<Guid, kGuidBlockSize> guid_block_of_h2() const {
+    std::array<std::byte, sa::kDataSize> wanted{};
+    encode_record(sa::GuidInfoRecord{.lid = net.lid(kH2)},
+                  std::span(wanted).first(sa::kGuidInfoRecord.size));
+    const sa::SaHeader header{
+        .mad = {.mgmt_class = 3,
+                .class_version = sa::kClassVersion,
+                .method = static_cast<std::uint8_t>(Method::Get),
+                .attribute_id = static_cast<std::uint16_t>(sa::RecordId::GuidInfoRecord)},
+        .component_mask = sa::component_bit(0) | sa::component_bit(1)};
+    const sa::Answer answer =
+        session->administration().server().ask({.header = header, .data = wanted, .trusted = true});
+    return sa::decode_guid_info_record(answer.records).value().guids;
   }
 
   [[nodiscard]] std::vector<Gid> kept_groups() const {
@@ -450,6 +468,22 @@ TEST(Session, WhoSpeaksForAnotherIsRefusedWhereTheSiteSaysSo) {
   bench.join(2);
   ASSERT_TRUE(bench.run_to_answer());
   EXPECT_EQ(bench.answers.back().mad.status, 0) << "for itself";
+}
+
+/// Each would cost as much as the fabric is large.
+TEST(Session, FurtherGuidsAreKnownAtOnceAndMakeAViewTogether) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const sa::InformManager& inform = bench.session->administration().inform();
+  const sa::SubnetView* const before = inform.view();
+  for (std::uint64_t guid = 1; guid < 8; ++guid) {
+    bench.add_guid(guid);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_EQ(bench.guid_block_of_h2()[guid], Guid{guid});
+    EXPECT_EQ(inform.view(), before);
+  }
+  bench.net.run_for(50ms);
+  EXPECT_NE(inform.view()->find_port(Guid{7}), kNone<PortIdx>);
 }
 
 TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {

@@ -110,6 +110,19 @@ TEST(Alias, NoGuidStandsForTwoPortsBeforeTheViewKnowsIt) {
   EXPECT_EQ(table.owner_of(Guid{0xcc}), one);
 }
 
+TEST(Alias, AGuidThatWasGivenBackIsFreeBeforeTheViewKnowsIt) {
+  AliasTable table;
+  const Guid one = guid_of(*view_of("H1-S1 H2-S1"), "H1");
+  ViewParts parts = parts_of("H1-S1 H2-S1");
+  parts.aliases =
+      std::make_shared<const AliasTable::Map>(AliasTable::Map{{one, {Guid{}, Guid{0xcc}}}});
+  const SubnetView view(std::move(parts));
+  const Guid two = guid_of(view, "H2");
+  ASSERT_NE(view.find_port(Guid{0xcc}), kNone<PortIdx>);
+  EXPECT_EQ(table.put(view, two, 1, Guid{0xcc}), Guid{0xcc});
+  EXPECT_EQ(table.put(view, two, 2, one), Guid{}) << "a port's own";
+}
+
 /// A virtual machine that starts on another host after its own has lost its power.
 TEST(Alias, AGuidOfAPortThatIsGoneIsGivenToWhoAsksForIt) {
   AliasTable table;

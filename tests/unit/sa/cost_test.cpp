@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "smd/multicast/subnet_limits.h"
+#include "smd/sa/alias_manager.h"
 #include "smd/sa/group_manager.h"
 #include "smd/sa/path_finder.h"
 #include "tests/unit/sa/kept.h"
@@ -101,6 +102,29 @@ TEST(SaCost, OfASubscriptionThatIsRefused) {
   const Answer answer = *bench.inform.answer(*bench.view, query);
   EXPECT_EQ(answer.status, Status::Denied);
   EXPECT_GE(answer.cost, hidden.value()) << "LIDs that were looked at";
+}
+
+TEST(SaCost, OfAFurtherGuidIsThatOfANewView) {
+  ViewParts parts = parts_of("H1-S1 H2-S1 S1-S2 H3-S2");
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  for (PortInfo& info : fabric->port_info) info.guid_cap = 8;
+  parts.fabric = fabric;
+  const SubnetView view(std::move(parts));
+  AliasManager aliases([] {});
+  const auto cost = [&](Method method) {
+    GuidInfoRecord record{.lid = lid_of(view, "H1")};
+    record.guids[1] = Guid{0xaa};
+    const std::uint64_t mask = component_bit(0) | component_bit(1) | component_bit(5);
+    const Asked asked = ask(method, RecordId::GuidInfoRecord, mask, record, kGuidInfoRecord.size);
+    Query query = asked.query();
+    query.client.lid = record.lid;
+    return aliases.answer(view, query)->cost;
+  };
+  const std::size_t ports = view.end_ports().size();
+  EXPECT_GE(cost(Method::Set), ports);
+  EXPECT_EQ(cost(Method::Set), 1u) << "it is there";
+  EXPECT_GE(cost(Method::Delete), ports);
+  EXPECT_EQ(cost(Method::Delete), 1u);
 }
 
 class OfPorts : public ::testing::TestWithParam<RecordId> {};
