@@ -66,6 +66,7 @@ Administration::Administration(Runtime& runtime, Transport& transport, Hooks hoo
   server_.add_manager(inform_);
   server_.add_manager(services_);
   server_.add_manager(aliases_);
+  aliases_.set_reserved(hooks_.is_known);
   server_.on_answer([this](const MadPacket& packet) { inform_.on_answer(packet); });
 }
 

@@ -32,6 +32,9 @@ class Administration {
   struct Hooks {
     std::function<void()> on_change;   // what clients left is not what it was
     std::function<void()> on_aliases;  // further GUIDs: a new view is due, and ports are to be set
+
+    /// A port had it: nobody else gets it while that is away. Null: none did.
+    std::function<bool(Guid)> is_known = nullptr;
   };
 
   /// Takes the handlers of `transport`.

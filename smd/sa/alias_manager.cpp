@@ -27,12 +27,13 @@ Guid AliasTable::owner_of(Guid alias) const {
 }
 
 /// The view may not know yet who got which, so of ports their own GUIDs count alone.
-bool AliasTable::is_free(const SubnetView& view, Guid guid) const {
+bool AliasTable::is_free(const SubnetView& view, Guid guid, const Check& reserved) const {
   if (guid == Guid{} || view.fabric().find_node(guid)) return false;
   const Guid owner = owner_of(guid);
   if (owner != Guid{} && view.find_port(owner) != kNone<PortIdx>) return false;
   const PortIdx port = view.find_port(guid);
-  return port == kNone<PortIdx> || view.fabric().port_guid[port] != guid;
+  if (port != kNone<PortIdx> && view.fabric().port_guid[port] == guid) return false;
+  return reserved == nullptr || !reserved(guid);
 }
 
 /// Of a port that is gone: a virtual machine may have moved, and nobody there can give it back.
@@ -48,7 +49,7 @@ void AliasTable::take_away(Guid guid) {
 Guid AliasTable::invent(const SubnetView& view) {
   for (;;) {
     const Guid guid{kInvented | (++invented_ & 0xffffffff)};
-    if (is_free(view, guid)) return guid;
+    if (is_free(view, guid, nullptr)) return guid;
   }
 }
 
@@ -60,10 +61,11 @@ void AliasTable::write(Guid port, std::size_t index, Guid guid) {
   changed_.note(port);
 }
 
-Guid AliasTable::put(const SubnetView& view, Guid port, std::size_t index, Guid wanted) {
+Guid AliasTable::put(
+    const SubnetView& view, Guid port, std::size_t index, Guid wanted, const Check& reserved) {
   const Guid now = at(port, index);
   if (now != Guid{} && (wanted == Guid{} || wanted == now)) return now;
-  if (wanted != Guid{} && !is_free(view, wanted)) return Guid{};
+  if (wanted != Guid{} && !is_free(view, wanted, reserved)) return Guid{};
   if (now == Guid{} && room_of(port) == 0) return Guid{};
   const Guid chosen = wanted == Guid{} ? invent(view) : wanted;
   take_away(chosen);
@@ -85,9 +87,11 @@ std::size_t AliasTable::room_of(Guid port) const {
 
 bool AliasTable::has_room(const SubnetView& view,
                           Guid port,
-                          const std::map<std::size_t, Guid>& wanted) const {
+                          const std::map<std::size_t, Guid>& wanted,
+                          const Check& reserved) const {
   const auto more = std::ranges::count_if(wanted, [&](const auto& each) {
-    return at(port, each.first) == Guid{} && (each.second == Guid{} || is_free(view, each.second));
+    return at(port, each.first) == Guid{} &&
+           (each.second == Guid{} || is_free(view, each.second, reserved));
   });
   return static_cast<std::size_t>(more) <= room_of(port);
 }
@@ -154,7 +158,9 @@ Answer AliasManager::change(const SubnetView& view, const Query& query) {
         index < view.fabric().port_info[port].guid_cap)
       wanted.emplace(index, record.guids[i]);
   }
-  if (!erases && !table_.has_room(view, guid, wanted)) return {.status = Status::NoResources};
+  const AliasTable::Check reserved = query.trusted ? nullptr : reserved_;
+  if (!erases && !table_.has_room(view, guid, wanted, reserved))
+    return {.status = Status::NoResources};
   bool changed = false;
   for (unsigned i = 0; i < kGuidBlockSize; ++i) {
     const std::size_t index = first + i;
@@ -170,7 +176,7 @@ Answer AliasManager::change(const SubnetView& view, const Query& query) {
       table_.erase(guid, index);
       record.guids[i] = Guid{};
     } else {
-      record.guids[i] = table_.put(view, guid, index, record.guids[i]);
+      record.guids[i] = table_.put(view, guid, index, record.guids[i], reserved);
     }
     changed = changed || table_.at(guid, index) != before;
   }

@@ -36,15 +36,23 @@ class AliasTable {
   /// The port that an alias stands for; 0 when it stands for none.
   [[nodiscard]] Guid owner_of(Guid alias) const;
 
+  using Check = std::function<bool(Guid)>;
+
   /// `wanted` 0: the one that is there, or a new one. What the entry is afterwards; 0 when the GUID
-  /// belongs to somebody else, or there is no room. Requires: index > 0.
-  Guid put(const SubnetView& view, Guid port, std::size_t index, Guid wanted);
+  /// belongs to somebody else or is reserved, or there is no room. `reserved` holds for GUIDs that
+  /// are nobody's now and yet not given away; null: for none. Requires: index > 0.
+  Guid put(const SubnetView& view,
+           Guid port,
+           std::size_t index,
+           Guid wanted,
+           const Check& reserved = nullptr);
 
   /// Of entries `wanted` of the port, by index, all that are new and could be given can be kept
   /// together.
   [[nodiscard]] bool has_room(const SubnetView& view,
                               Guid port,
-                              const std::map<std::size_t, Guid>& wanted) const;
+                              const std::map<std::size_t, Guid>& wanted,
+                              const Check& reserved = nullptr) const;
 
   /// False when there was none.
   bool erase(Guid port, std::size_t index);
@@ -61,7 +69,7 @@ class AliasTable {
 
  private:
   void take_away(Guid guid);
-  [[nodiscard]] bool is_free(const SubnetView& view, Guid guid) const;
+  [[nodiscard]] bool is_free(const SubnetView& view, Guid guid, const Check& reserved) const;
   [[nodiscard]] Guid invent(const SubnetView& view);
   void write(Guid port, std::size_t index, Guid guid);
 
@@ -90,6 +98,9 @@ class AliasManager final : public RecordManager {
 
   void set_limits(const AliasLimits& limits) { table_.set_limits(limits); }
 
+  /// Only the trusted get these.
+  void set_reserved(AliasTable::Check reserved) { reserved_ = std::move(reserved); }
+
   void restore(const AliasTable::Map& map) { table_.restore(map); }
 
   [[nodiscard]] AliasTable& table() { return table_; }
@@ -101,6 +112,7 @@ class AliasManager final : public RecordManager {
 
   std::function<void()> on_change_;
   AliasTable table_;
+  AliasTable::Check reserved_;
 };
 
 }  // namespace smd::sa

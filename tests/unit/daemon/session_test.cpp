@@ -486,6 +486,21 @@ TEST(Session, FurtherGuidsAreKnownAtOnceAndMakeAViewTogether) {
   EXPECT_NE(inform.view()->find_port(Guid{7}), kNone<PortIdx>);
 }
 
+TEST(Session, TheGuidOfAHostThatIsAwayWaitsForIt) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const Guid away = bench.net.port_guid(kH3);
+  bench.net.fabric.set_node(kH3, false);
+  bench.change([](Settings& settings) { settings.sa_key = SmKey{7}; });
+  bench.add_guid(1, away);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.guid_block_of_h2()[1], Guid{});
+  bench.shown = SmKey{7};
+  bench.add_guid(1, away);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.guid_block_of_h2()[1], away) << "who may do everything";
+}
+
 TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());
