@@ -554,6 +554,7 @@ void Daemon::reload() {
   log_remarks(in_force);
   move_log(in_force);
   adopt_files(std::move(*files));
+  const bool renamed = in_force.sm.subnet_prefix != options_.config.sm.subnet_prefix;
   options_.config = std::move(in_force);
   share_options();
   adopt_partition_file();
@@ -563,6 +564,7 @@ void Daemon::reload() {
     opened_->session->manager().adopt(settings());
     opened_->session->manager().request_sweep("configuration");
   }
+  if (renamed) note_role();  // peers with another prefix are refused
   notify_.ready();
 }
 

@@ -155,6 +155,27 @@ TEST_F(ReplicaOfDaemons, AStandbySaysWhatItsMasterHasOtherwise) {
       << alarms(two);
 }
 
+TEST_F(ReplicaOfDaemons, APrefixThatAReloadChangesIsThatOfBoth) {
+  start(one, two, authority);
+  ASSERT_TRUE(wait_until([&] { return is(one, "master"); }, seconds(30))) << one.smd->err();
+  const auto connected = [&] { return source_of(two).value("connected", false); };
+  start(two, one, authority);
+  ASSERT_TRUE(wait_until(connected, seconds(30))) << two.smd->err();
+
+  const std::filesystem::path file = folder / "one" / "smd.toml";
+  const std::string more = "subnet_prefix = \"0xfec0000000000001\"\n";
+  std::string text = read_text(file);
+  text.replace(text.find("[sm]\n"), 5, "[sm]\n" + more);
+  std::ofstream(file) << text;
+  ::kill(one.smd->pid(), SIGHUP);
+  ASSERT_TRUE(
+      wait_until([&] { return one.smd->err().find("key=sm.subnet_prefix") != std::string::npos; },
+                 seconds(10)));
+  two.of_sm = more;
+  start(two, one, authority);
+  EXPECT_TRUE(wait_until(connected, seconds(20))) << status(two) << two.smd->err();
+}
+
 /// Two managers, each with files of its own. They differ in port.hoq_life, so that the alarm shows
 /// that the master's options have come.
 struct ReplicaWithFiles : ReplicaOfDaemons {
