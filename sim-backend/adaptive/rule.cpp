@@ -25,6 +25,9 @@ constexpr std::array kRules{RuleName{"tables", RuleKind::Tables},
                             RuleName{"piggyback", RuleKind::Piggyback},
                             RuleName{"dal", RuleKind::Dal}};
 
+/// Of the numbers of one draw that which draws a gateway: no other choice goes by it.
+constexpr std::uint64_t kGatewayDraw = 0x200;
+
 /// A second, third … number of one draw.
 std::uint64_t redraw(std::uint64_t draw, std::uint64_t which) {
   std::uint64_t word = (draw ^ which * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
@@ -135,9 +138,8 @@ const Candidate& AdaptiveRoutes::pick(const CandidateSet& from,
   };
   std::uint16_t gate = 0;
   if (all.back().gate != 0 && spec_.gateway == Spread::ShortestQueue) {
-    gate = choose_in(
-               Spread::ShortestQueue, [](const Candidate&) { return true; }, view.draw)
-               .gate;
+    const auto any = [](const Candidate&) { return true; };
+    gate = choose_in(Spread::ShortestQueue, any, redraw(view.draw, kGatewayDraw)).gate;
   } else if (all.back().gate != 0) {
     const bool own_first =
         spec_.gateway == Spread::OwnFirst && std::ranges::any_of(all, &Candidate::own);

@@ -399,6 +399,30 @@ TEST(Gateways, OwnFirstThenAnyOther) {
   EXPECT_NE(shortest.begin()->first, gateways[0].port);
 }
 
+// Of three equal ones the third was taken for a third of the places, and for the others never.
+TEST(Gateways, OfEqualOnesEachIsTakenWhateverThePlaceBetween) {
+  const Shape shape = shape_of("dragonfly:a=4,c=1,h=3,groups=5,global-trunk=3");
+  const Router source = shape.at({0, 0}), to = shape.at({4, 0});
+  ASSERT_EQ(shape.gateways(0, 1).size(), 3u);
+  for (const Spread trunk : {Spread::ShortestQueue, Spread::Random}) {
+    const AdaptiveRoutes routes(shape,
+                                {.rule = RuleKind::Valiant,
+                                 .among = IntermediateSet::Others,
+                                 .trunk = trunk,
+                                 .gateway = Spread::ShortestQueue});
+    std::map<std::uint32_t, std::map<std::uint8_t, int>> taken;  // ports, by place between
+    for (std::uint64_t i = 0; i < 9000; ++i) {
+      const RouteAnswer out = *routes.choose(first_view(shape, source, to, some_draw(i)), Fill());
+      ++taken[kept(out).via][out.out];
+    }
+    ASSERT_EQ(taken.size(), 3u);
+    for (const auto& [via, ports] : taken) {
+      EXPECT_EQ(ports.size(), 3u) << via;
+      for (const auto& [port, times] : ports) EXPECT_NEAR(times, 1000, 130) << via << int(port);
+    }
+  }
+}
+
 TEST(Trunks, OneFlowIsSharedEvenlyByShortestQueue) {
   // A host of 12x before a trunk of three cables of 4x, which it fills.
   FabricSpec spec;
@@ -423,50 +447,6 @@ TEST(Trunks, OneFlowIsSharedEvenlyByShortestQueue) {
   for (std::uint8_t p = 1; p <= 3; ++p) {
     EXPECT_NEAR(static_cast<double>(rig.net->sent_bytes(a, PortNum{p})) / packet, 300, 1) << int(p);
   }
-}
-
-// Shapes.
-
-TEST(Shapes, AreRecognisedOrNumbered) {
-  EXPECT_EQ(shape_of("hamming:dims=3.5,hosts=1").sides(), (std::vector<std::uint32_t>{5, 3}));
-  const Shape numbered = shape_of("hamming:dims=3.5,hosts=1", {.dims = {3, 5}});
-  EXPECT_EQ(numbered.coordinate(numbered.at({2, 4}), 1), 4u);
-  EXPECT_EQ(shape_of(kDragonfly).kind(), ShapeKind::Dragonfly);
-  const Shape wide = shape_of("dragonfly:a=4,c=1,h=3,groups=4,global-trunk=4", {.group = 4});
-  EXPECT_EQ(wide.kind(), ShapeKind::Dragonfly);
-  EXPECT_EQ(wide.trunk(0), 4u);
-  EXPECT_EQ(wide.trunk(1), 1u);
-}
-
-std::string refused(FabricSpec spec, const ShapeKeys& keys) {
-  const auto shape = Shape::find(spec, keys);
-  return shape ? "" : shape.error().context;
-}
-
-FabricSpec without_cable(const char* call, const std::string& a, const std::string& b) {
-  FabricSpec spec = load_fabric(call).value();
-  for (NodeSpec& node : spec.nodes) {
-    if (node.description != a) continue;
-    for (PortSpec& port : node.ports) {
-      if (port.peer_node == kNoNode || spec.nodes[port.peer_node].description != b) continue;
-      spec.nodes[port.peer_node].ports[port.peer_port.value()].peer_node = kNoNode;
-      port.peer_node = kNoNode;
-    }
-  }
-  return spec;
-}
-
-TEST(Shapes, WhatIsNotWholeIsRefusedByName) {
-  const FabricSpec grid = load_fabric(kGrid).value();
-  EXPECT_EQ(refused(grid, {.dims = {4, 5}}), "dims of 20 switches: the fabric has 16");
-  EXPECT_EQ(refused(grid, {.group = 5}), "groups of 5 switches each: the fabric has 16");
-  EXPECT_THAT(refused(grid, {.dims = {2, 8}}), testing::HasSubstr("is no neighbour in these dims"));
-  EXPECT_EQ(refused(without_cable(kGrid, "sw-0-0", "sw-0-3"), {.dims = {4, 4}}),
-            "sw-0-0 has no cable to sw-0-3, its neighbour");
-  EXPECT_EQ(refused(without_cable(kDragonfly, "sw-0-1", "sw-0-2"), {.group = 5}),
-            "sw-0-1 has no cable to sw-0-2, its neighbour");
-  EXPECT_THAT(refused(load_fabric("torus:dims=4.5,hosts=1").value(), {}),
-              testing::HasSubstr("neither a flattened butterfly nor a dragonfly"));
 }
 
 // Whole networks.
