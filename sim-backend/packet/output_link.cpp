@@ -233,6 +233,7 @@ void drain_output(PartState& net, PortAt port) {
     OutputVl& out = net.outs[at_vl];
     if ((here.waiting >> vl & 1) == 0) continue;
     here.waiting = static_cast<std::uint16_t>(here.waiting & ~(1u << vl));
+    here.held = static_cast<std::uint16_t>(here.held & ~(1u << vl));
     if (on_switch && !net.options.switches.output_buffers) {
       while (out.asks_head != kNowhere) {
         const PortVl from = out.asks_head;
@@ -283,6 +284,7 @@ void on_expire(PartState& net, PortAt port) {
       while (port_vl.head != kNowhere && net.packets[port_vl.head].ready <= net.now &&
              expired(net.packets[port_vl.head], cause)) {
         const PacketAt at = pop_buffer(net, port_vl);
+        here.held = static_cast<std::uint16_t>(here.held & ~bit);  // the next one was not asked
         if (port_vl.head == kNowhere) {
           here.waiting = static_cast<std::uint16_t>(here.waiting & ~bit);
         } else {
@@ -302,6 +304,7 @@ void on_expire(PartState& net, PortAt port) {
     for (PortVl ask = port_vl.asks_head; ask != kNowhere;) {
       const PortVl next = net.ins[ask].next_ask;
       if (expired(net.packets[net.ins[ask].head], cause)) {
+        if (before == kNowhere) here.held = static_cast<std::uint16_t>(here.held & ~bit);
         remove_ask(net, port_vl, before, ask);
         drop_input(net, pop_buffer(net, net.ins[ask]), cause);
         net.expired.push_back(ask);

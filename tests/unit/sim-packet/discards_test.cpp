@@ -1,6 +1,7 @@
 // Every cause for which a packet is thrown away, one by one, and nothing else lost.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <set>
 
 #include "tests/unit/sim-packet/rig.h"
@@ -288,6 +289,97 @@ TEST_P(Discards, TooLongAtTheHeadBesideAVlThatKeepsTheLinkBusy) {
   EXPECT_GT(blocked, 300 * kMicro);
   rig.net->run_until(3 * kMilli);
   EXPECT_EQ(rig.net->blocked_time(rig.node("S1"), PortNum{3}), blocked);
+}
+
+/// What departs from one switch.
+class Departures final : public Marking {
+ public:
+  explicit Departures(std::uint32_t node) : node_(node) {}
+
+  void on_departure(const MarkPoint& point, Marks&) override {
+    if (point.node == node_) points.push_back(point);
+  }
+
+  [[nodiscard]] bool may_occur(Marks marks) const override { return marks == 0; }
+
+  std::vector<MarkPoint> points;
+
+ private:
+  std::uint32_t node_;
+};
+
+/// S1 has a packet and no credit for it, `lose` has it thrown away; how a small one of `next_at`
+/// departs, which has credit.
+MarkPoint depart_after(PacketOptions options,
+                       Picos next_at,
+                       const std::function<void(PacketRig&)>& lose) {
+  options.lifetimes = true;
+  options.switches.output_buffer_bytes = 512;
+  options.switches.input_buffer_bytes = 512 + 64;
+  PacketRig rig(draw("H1-S1 S1-S2 S2-H2"), options);
+  for (NodeState& node : rig.fabric.nodes) {
+    node.switch_info.life_time_value = 20;
+    for (PortRegs& port : node.ports) port.info.hoq_life = 20;
+  }
+  rig.fabric.nodes[rig.node("S1")].ports[2].info.hoq_life = 3;  // 32.768 us
+  // The port before H2 sends nothing.
+  std::unique_ptr<VlArbTables>& tables = rig.fabric.nodes[rig.node("S2")].ports[2].vl_arb;
+  tables = std::make_unique<VlArbTables>();
+  rig.reload();
+  Departures departures(rig.node("S1"));
+  rig.net->set_congestion_control({.marking = &departures});
+  const unsigned fit = options.switches.output_buffers ? 4 : 2;  // into S2
+  std::vector<Script::Line> lines;
+  for (unsigned i = 0; i <= fit; ++i) lines.push_back({.at = i, .what = rig.to(1, 256)});
+  lines.push_back({.at = next_at, .what = rig.to(1, 64)});
+  Script script(lines);
+  rig.run(script, 20 * kMicro);
+  EXPECT_EQ(departures.points.size(), fit);
+  EXPECT_EQ(rig.net->stats().in_flight, fit + (next_at < 20 * kMicro ? 2 : 1));
+  EXPECT_GT(rig.net->blocked_time(rig.node("S1"), PortNum{2}), 0);
+  lose(rig);
+  EXPECT_GE(rig.net->stats().discards(), 1u);
+  // What stands before H2 is thrown away with its link: S1 has credit again.
+  tables.reset();
+  for (const PortState state : {PortState::Down, PortState::Active}) {
+    set_state(rig, "S2", 2, state);
+    set_state(rig, "H2", 1, state);
+    rig.reload();
+    rig.net->run_until(rig.net->now() + 10 * kMicro);
+  }
+  rig.net->run_until(300 * kMicro);
+  EXPECT_EQ(rig.net->audit(), "");
+  EXPECT_EQ(rig.net->stats().in_flight, 0u);
+  EXPECT_EQ(departures.points.size(), fit + 1);
+  return departures.points.back();
+}
+
+void grow_old(PacketRig& rig) { rig.net->run_until(100 * kMicro); }
+
+// The next one was marked as if it had waited for credit itself.
+TEST_P(Discards, WhoGrewOldLeavesNoWordOfWaitingForCredit) {
+  const MarkPoint next = depart_after(options(), 200 * kMicro, grow_old);
+  EXPECT_GE(next.at, 200 * kMicro);
+  EXPECT_FALSE(next.held);
+}
+
+TEST_P(Discards, WhoGrewOldLeavesNoneToTheOneBehind) {
+  const MarkPoint next = depart_after(options(), kMicro, grow_old);
+  EXPECT_GE(next.at, 32'768 * kNano);
+  EXPECT_LE(next.at, 40 * kMicro);
+  EXPECT_FALSE(next.held);
+}
+
+TEST_P(Discards, WhoWasDrainedLeavesNoWordOfWaitingForCredit) {
+  const MarkPoint next = depart_after(options(), 200 * kMicro, [](PacketRig& rig) {
+    for (const PortState state : {PortState::Down, PortState::Active}) {
+      set_state(rig, "S1", 2, state);
+      set_state(rig, "S2", 1, state);
+      rig.reload();
+    }
+  });
+  EXPECT_GE(next.at, 200 * kMicro);
+  EXPECT_FALSE(next.held);
 }
 
 TEST(DiscardNames, AreDifferent) {
