@@ -196,8 +196,9 @@ class DataNet {
   /// Of all cabled ports of switches, in the order of nodes and ports.
   [[nodiscard]] virtual std::vector<PortUse> port_use() const = 0;
 
-  /// A circle of waiting that nothing can open any more; empty when there is none.
-  [[nodiscard]] virtual std::vector<WaitingHop> find_deadlock() const = 0;
+  /// A circle of waiting that nothing opens before `end`, when the run is over at the latest; empty
+  /// when there is none. kNever: the run goes on for as long as it takes.
+  [[nodiscard]] virtual std::vector<WaitingHop> find_deadlock(Picos end) const = 0;
 
   /// Counts everything again. The first thing that does not hold, or nothing.
   [[nodiscard]] virtual std::string audit() const = 0;

@@ -4,8 +4,8 @@
 // or credit away. A circle of such waits stays closed whatever else
 // happens.
 //
-// Where packets grow old they make room, so that a wait at an output whose heads of queues are
-// discarded in time closes no circle.
+// Where packets grow old they make room, so that the wait of one that is discarded before the run
+// ends closes no circle.
 //
 // One thing opens a line: where the VLs of an input port share its way into the crossbar, the line
 // passes over an input whose port is busy with another VL. Who waits only behind such an input is
@@ -33,12 +33,14 @@ struct Waiting {
 /// Those of one partition.
 class WaitingList {
  public:
-  WaitingList(const PacketNet::Impl& net, std::span<const RemoteBuffer> far)
+  /// `end`: of the run, at the latest.
+  WaitingList(const PacketNet::Impl& net, std::span<const RemoteBuffer> far, Picos end)
       : net_(net),
         state_(net.state_),
         vls_(net.vls_),
         port_vls_(static_cast<std::uint32_t>(net.state_.ins.size())),
-        far_(far) {}
+        far_(far),
+        end_(end) {}
 
   void add_inputs(PortAt port) {
     if (!net_.is_switch_port(port)) return;
@@ -91,19 +93,20 @@ class WaitingList {
     const PortAt peer = net_.wiring_.wires[net_.port_of_vl(out)].peer;
     if (!state_.ports[net_.port_of_vl(out)].sends()) return kNowhere;
     if (peer == kNowhere || !net_.is_switch_port(peer)) return kNowhere;
-    if (ends_by_age(net_.port_of_vl(out))) return kNowhere;
     const DataPacket& first = net_.packet(from, head);
+    if (grows_old(net_.port_of_vl(out), first)) return kNowhere;
     const unsigned blocks = unsigned{first.blocks} + first.copy_blocks;
     if (has_credit(net_.known_limit(out, far_), state_.outs[out].fctbs, blocks)) return kNowhere;
     return peer * vls_ + net_.vl_of(out);
   }
 
-  /// Who is first there and has no credit is discarded by and by.
-  [[nodiscard]] bool ends_by_age(PortAt port) const {
+  /// Who is first there and has no credit is discarded before the run ends.
+  [[nodiscard]] bool grows_old(PortAt port, const DataPacket& first) const {
     if (!net_.options_.lifetimes) return false;
-    const std::uint32_t node = net_.wiring_.wires[port].node;
-    return state_.extras[port].head_life != kNever ||
-           state_.nodes[node].tables.switch_life() != kNever;
+    const Picos head_life = state_.extras[port].head_life;
+    const Picos switch_life = state_.nodes[net_.wiring_.wires[port].node].tables.switch_life();
+    return (head_life != kNever && first.ready + head_life < end_) ||
+           (switch_life != kNever && first.entered + switch_life < end_);
   }
 
   /// What is on the link gives its room back.
@@ -136,6 +139,7 @@ class WaitingList {
   unsigned vls_;
   std::uint32_t port_vls_;
   std::span<const RemoteBuffer> far_;
+  Picos end_;
 };
 
 /// Who waits for whom, by place in a list of the buffers that wait.
@@ -280,13 +284,13 @@ std::uint16_t PacketNet::Impl::known_limit(PortVl out, std::span<const RemoteBuf
   return state_.ins[at].advertised;
 }
 
-std::vector<WaitingHop> PacketNet::Impl::find_deadlock() const {
+std::vector<WaitingHop> PacketNet::Impl::find_deadlock(Picos end) const {
   const auto port_vls = static_cast<std::uint32_t>(state_.ins.size());
   const bool buffered = options_.switches.output_buffers;
   const bool opens = options_.switches.multiplexed && vls_ > 1;
   const std::vector<RemoteBuffer> far = gather_remote_buffers({});
   auto waiting = gather<Waiting>([&](unsigned part) {
-    WaitingList list(*this, far);
+    WaitingList list(*this, far, end);
     visit_ports(part, [&list](PortAt port) { list.add_inputs(port); });
     visit_ports(part, [&list](PortAt port) { list.add_outputs(port); });
     return std::move(list.all);

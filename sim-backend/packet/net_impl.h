@@ -92,7 +92,7 @@ struct PacketNet::Impl {
   // net_audit.cpp, net_deadlock.cpp
   [[nodiscard]] std::string audit() const;
   [[nodiscard]] Occupancy occupancy() const;
-  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const;
+  [[nodiscard]] std::vector<WaitingHop> find_deadlock(Picos end) const;
   [[nodiscard]] const NetStats& stats() const;
 
   /// The newest FCCL, on its way or here. `far`: of those that other processes have.

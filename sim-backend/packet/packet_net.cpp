@@ -342,7 +342,9 @@ std::vector<PortUse> PacketNet::port_use() const {
   return out;
 }
 
-std::vector<WaitingHop> PacketNet::find_deadlock() const { return impl_->find_deadlock(); }
+std::vector<WaitingHop> PacketNet::find_deadlock(Picos end) const {
+  return impl_->find_deadlock(end);
+}
 
 std::string PacketNet::audit() const { return impl_->audit(); }
 

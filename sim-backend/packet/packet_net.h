@@ -206,7 +206,7 @@ class PacketNet final : public DataNet {
   [[nodiscard]] std::uint64_t sent_bytes(std::uint32_t node, PortNum port) const;
 
   /// A circle of full buffers that nothing can open any more; empty when there is none.
-  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const override;
+  [[nodiscard]] std::vector<WaitingHop> find_deadlock(Picos end) const override;
 
   /// Counts everything again, from the queues. The first thing that does not hold, or nothing.
   [[nodiscard]] std::string audit() const override;

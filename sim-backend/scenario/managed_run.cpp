@@ -99,7 +99,7 @@ class ManagedRun {
       meter.cut();
       const Picos all = end == kNever ? measure.limit : end;
       control.progress(static_cast<double>(net_.now()) / static_cast<double>(all));
-      out.steady.deadlock = net_.find_deadlock();
+      out.steady.deadlock = net_.find_deadlock(std::min(end, measure.limit));
       if (!out.steady.deadlock.empty()) {
         out.steady.deadlock_at = net_.now();
         out.steady.state = RunState::Deadlocked;

@@ -30,7 +30,7 @@ void run_to_end(DataNet& net,
     step(std::min(net.now() + measure.plan.interval, measure.limit));
     steady.intervals.push_back(meter.cut());
     out.complete = traffic.finished();
-    steady.deadlock = net.find_deadlock();
+    steady.deadlock = net.find_deadlock(measure.limit);
     if (!steady.deadlock.empty()) {
       steady.deadlock_at = net.now();
       steady.state = RunState::Deadlocked;

@@ -239,7 +239,7 @@ std::vector<PortUse> WormNet::port_use() const {
   return out;
 }
 
-std::vector<WaitingHop> WormNet::find_deadlock() const {
+std::vector<WaitingHop> WormNet::find_deadlock(Picos) const {
   const std::vector<WormModel::Held> knot = model_.find_knot();
   std::vector<WaitingHop> out;
   for (std::size_t i = 0; i < knot.size(); ++i) {

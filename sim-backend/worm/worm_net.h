@@ -75,7 +75,7 @@ class WormNet final : public DataNet, private WormWatcher {
 
   [[nodiscard]] Occupancy occupancy() const override;
   [[nodiscard]] std::vector<PortUse> port_use() const override;
-  [[nodiscard]] std::vector<WaitingHop> find_deadlock() const override;
+  [[nodiscard]] std::vector<WaitingHop> find_deadlock(Picos) const override;
   [[nodiscard]] std::string audit() const override;
 
   [[nodiscard]] WormFigures figures() const;

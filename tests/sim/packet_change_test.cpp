@@ -52,7 +52,7 @@ struct Carrying {
     subnet.run_for(time);
     follow->catch_up();
     EXPECT_EQ(net.audit(), "");
-    EXPECT_TRUE(net.find_deadlock().empty());
+    EXPECT_TRUE(net.find_deadlock(sim::kNever).empty());
   }
 
   [[nodiscard]] std::uint64_t lost(Discard cause) const {

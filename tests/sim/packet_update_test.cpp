@@ -78,7 +78,7 @@ struct Update {
   bool locks_up() {
     net->run_until(net->now() + step_time);
     EXPECT_EQ(net->audit(), "");
-    circle = net->find_deadlock();
+    circle = net->find_deadlock(kNever);
     return !circle.empty();
   }
 
@@ -151,14 +151,14 @@ TEST(PacketUpdate, ABadOrderLocksUpAndACertifiedPlanDoesNot) {
   unsigned locked = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     Update careless(seed);
-    ASSERT_TRUE(careless.net->find_deadlock().empty());
+    ASSERT_TRUE(careless.net->find_deadlock(kNever).empty());
     if (update_switch_by_switch(careless)) {
       ++locked;
       expect_circle(careless);
       // It stays closed when nothing more is sent.
       careless.net->run_until(300 * kMilli);
       EXPECT_GT(careless.net->stats().in_flight, 0u);
-      EXPECT_EQ(careless.net->find_deadlock().size(), careless.circle.size());
+      EXPECT_EQ(careless.net->find_deadlock(kNever).size(), careless.circle.size());
       RecordProperty("circle", print_deadlock(careless.spec, careless.circle));
     }
 

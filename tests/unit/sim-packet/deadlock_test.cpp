@@ -53,12 +53,12 @@ INSTANTIATE_TEST_SUITE_P(WithAndWithoutOutputBuffers, Deadlock, testing::Bool())
 TEST_P(Deadlock, ARingOfOneWayLocksUp) {
   PacketRig rig(draw(kRing), tight(GetParam()));
   turn_one_way(rig);
-  EXPECT_TRUE(rig.net->find_deadlock().empty()) << "nothing has moved yet";
+  EXPECT_TRUE(rig.net->find_deadlock(kNever).empty()) << "nothing has moved yet";
   Script script(backwards(rig));
   rig.run(script, kSecond);
   EXPECT_GT(rig.net->stats().in_flight, 100u);
   EXPECT_EQ(rig.net->next_event(), kNever) << "nothing will ever move";
-  const std::vector<WaitingHop> circle = rig.net->find_deadlock();
+  const std::vector<WaitingHop> circle = rig.net->find_deadlock(kNever);
   EXPECT_EQ(circle.size(), 4u);
   // It may be told from any of its hops on.
   EXPECT_THAT(print_deadlock(rig.spec, circle) + " -> ",
@@ -73,7 +73,7 @@ TEST_P(Deadlock, DirectedRoutesDoNot) {
   Script script(backwards(rig));
   rig.run(script, kSecond);
   EXPECT_EQ(script.arrivals.size(), 400u);
-  EXPECT_TRUE(rig.net->find_deadlock().empty());
+  EXPECT_TRUE(rig.net->find_deadlock(kNever).empty());
 }
 
 TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
@@ -84,7 +84,7 @@ TEST_P(Deadlock, ItIsNotOneWhileSomethingMoves) {
   rig.net->start();
   while (rig.net->run_one()) {
     if (rig.net->stats().events % 16 == 0) {
-      ASSERT_TRUE(rig.net->find_deadlock().empty());
+      ASSERT_TRUE(rig.net->find_deadlock(kNever).empty());
       ASSERT_EQ(rig.net->audit(), "");
     }
   }
@@ -104,7 +104,7 @@ TEST_P(Deadlock, QueuesOfAHostAreNoneOfItsBuffers) {
   rig.net->set_workload(&script);
   rig.net->start();
   do {
-    ASSERT_TRUE(rig.net->find_deadlock().empty());
+    ASSERT_TRUE(rig.net->find_deadlock(kNever).empty());
   } while (rig.net->run_one());
   EXPECT_EQ(rig.net->stats().delivered, 7u);
 }
@@ -130,7 +130,7 @@ TEST_P(Deadlock, AgeOpensTheCircle) {
     rig.run(script, 0);
     for (Picos at = 0; at < kMilli; at += kMicro) {
       rig.net->run_until(at);
-      ASSERT_TRUE(rig.net->find_deadlock().empty()) << at / kMicro << " us";
+      ASSERT_TRUE(rig.net->find_deadlock(kSecond).empty()) << at / kMicro << " us";
     }
     rig.net->run_until(kSecond);
     EXPECT_EQ(rig.net->audit(), "");
@@ -142,6 +142,24 @@ TEST_P(Deadlock, AgeOpensTheCircle) {
   }
 }
 
+// A run that ended before any packet was old was not called one.
+TEST_P(Deadlock, AgeBeyondTheEndOfTheRunOpensNothing) {
+  for (const bool by_head : {true, false}) {
+    PacketOptions options = tight(GetParam());
+    options.lifetimes = true;
+    PacketRig rig(draw(kRing), options);
+    set_lives(rig, by_head ? 3 : 20, by_head ? 20 : 3);
+    turn_one_way(rig);
+    Script script(backwards(rig));
+    rig.run(script, 30 * kMicro);
+    EXPECT_EQ(rig.net->stats().discards(), 0u);
+    EXPECT_EQ(rig.net->find_deadlock(30 * kMicro).size(), 4u);
+    EXPECT_EQ(rig.net->find_deadlock(32'768 * kNano).size(), 4u);
+    EXPECT_TRUE(rig.net->find_deadlock(50 * kMicro).empty());
+    EXPECT_TRUE(rig.net->find_deadlock(kNever).empty()) << "it goes on for ever";
+  }
+}
+
 TEST_P(Deadlock, LivesWithoutEndOpenNothing) {
   PacketOptions options = tight(GetParam());
   options.lifetimes = true;
@@ -150,7 +168,7 @@ TEST_P(Deadlock, LivesWithoutEndOpenNothing) {
   turn_one_way(rig);
   Script script(backwards(rig));
   rig.run(script);
-  EXPECT_EQ(rig.net->find_deadlock().size(), 4u);
+  EXPECT_EQ(rig.net->find_deadlock(kNever).size(), 4u);
 }
 
 /// Of several sizes: a small packet may find room, and yet stand behind a large one that does not.
@@ -204,7 +222,7 @@ TEST_P(MixedSizes, WhatStandsStillForEverIsFoundAndNothingElse) {
     bool found = false;
     while (rig.net->run_one()) {
       if (rig.net->stats().events % 16 == 0) {
-        const bool now = !rig.net->find_deadlock().empty();
+        const bool now = !rig.net->find_deadlock(kNever).empty();
         ASSERT_TRUE(now || !found) << "seed " << seed << ": what was locked has opened";
         found = now;
       }
@@ -212,7 +230,7 @@ TEST_P(MixedSizes, WhatStandsStillForEverIsFoundAndNothingElse) {
     const bool stands = rig.net->stats().in_flight > 0;
     locked += stands;
     ended_well += !stands;
-    ASSERT_EQ(rig.net->find_deadlock().empty(), !stands) << "seed " << seed;
+    ASSERT_EQ(rig.net->find_deadlock(kNever).empty(), !stands) << "seed " << seed;
     ASSERT_TRUE(stands || !found) << "seed " << seed << ": everything arrived after all";
   }
   EXPECT_GT(locked, 5u);
@@ -239,7 +257,7 @@ TEST_P(MixedSizes, FabricsWithoutCirclesAreNeverCalledLocked) {
     rig.net->start();
     while (rig.net->run_one()) {
       if (rig.net->stats().events % 16 == 0) {
-        ASSERT_TRUE(rig.net->find_deadlock().empty()) << text;
+        ASSERT_TRUE(rig.net->find_deadlock(kNever).empty()) << text;
       }
     }
     EXPECT_EQ(rig.net->stats().delivered, 360u) << text;

@@ -290,7 +290,7 @@ TEST(Replication, ACircleOfCopiesIsFound) {
     rig.net->run_until(kMilli);
     EXPECT_EQ(rig.net->audit(), "");
     EXPECT_EQ(rig.net->next_event(), kNever) << "nothing moves any more";
-    EXPECT_THAT(print_deadlock(rig.spec, rig.net->find_deadlock()),
+    EXPECT_THAT(print_deadlock(rig.spec, rig.net->find_deadlock(kNever)),
                 testing::AllOf(testing::HasSubstr("S1:2(VL0)"), testing::HasSubstr("S3:3(VL0)")));
   }
 }

@@ -9,6 +9,7 @@
 #include "sim-backend/scenario/result_text.h"
 #include "tests/support/files.h"
 #include "tests/support/scenario_text.h"
+#include "tests/unit/sim-traffic/locking_ring.h"
 
 namespace smd::sim::test {
 namespace run_verdicts_test {
@@ -161,6 +162,65 @@ TEST_F(TracedRun, OnWormsEndsWithItsLastMessage) {
   const PointResult point = prepared->run(0.5, 1);
   ASSERT_TRUE(point.complete);
   EXPECT_EQ(point.completed_at, 9000 * kNano + static_cast<Picos>(point.latency.max));
+}
+
+/// A locking ring whose packets grow old after 1.07 s; measured as nothing is said of it.
+std::string aging_ring(const std::string& measure = "", const std::string& traffic = "") {
+  std::string out = kLockingRing;
+  out.replace(out.find("preset"), 0, "lifetimes = true\nmtu = 256\n");
+  out.erase(out.find("[measure]"));
+  if (!traffic.empty()) out.replace(out.find("[traffic]"), std::string::npos, traffic);
+  return out + "[measure]\n" + measure;
+}
+
+PointResult run_aging_ring(const std::string& measure, const std::string& traffic = "") {
+  const auto prepared = prepare_text(aging_ring(measure, traffic));
+  EXPECT_TRUE(prepared) << print_fault(prepared.error().at(0));
+  return prepared ? prepared->run(1, 1) : PointResult();
+}
+
+constexpr const char* kExchange = R"([traffic]
+collective = "all-to-all-exchange"
+bytes = 16384
+)";
+
+void expect_deadlocked(const PointResult& point) {
+  EXPECT_EQ(point.steady.state, RunState::Deadlocked);
+  EXPECT_FALSE(point.is_sound());
+  EXPECT_GE(point.steady.deadlock.size(), 3u);
+  EXPECT_LT(point.steady.deadlock_at, 2 * kMilli);
+  EXPECT_EQ(point.stats.discards(), 0u);
+  EXPECT_EQ(point.audit, "");
+}
+
+// They were saturated, though nothing moved any more before they ended.
+TEST(AgingRings, AreDeadlockedWhereTheRunEndsBeforeAPacketIsOld) {
+  expect_deadlocked(run_aging_ring(""));
+  expect_deadlocked(run_aging_ring("", kExchange));
+}
+
+// They went on standing still until a packet was old, while sources made more and more.
+TEST(AgingRings, AreDeadlockedWhereMessagesEndTheRun) {
+  expect_deadlocked(run_aging_ring("messages = 100000\n"));
+  expect_deadlocked(run_aging_ring("warm_up_messages = 100000\n"));
+}
+
+TEST(AgingRings, AreFoundInASearchForTheSaturationLoad) {
+  const auto prepared = prepare_text(aging_ring("saturation = true\n"));
+  ASSERT_TRUE(prepared) << print_fault(prepared.error().at(0));
+  const SaturationPoint found =
+      find_saturation([&](double load) { return prepared->run(load, 1).steady; }, 0.5);
+  ASSERT_TRUE(found.deadlocked_at);
+  EXPECT_GE(found.deadlock.size(), 3u);
+}
+
+// A life is 1.074 s.
+TEST(AgingRings, GoOnForAsLongAsALifeFitsIn) {
+  const PointResult point = run_aging_ring("limit_us = 5e6\ninterval_us = 1000\n", kExchange);
+  EXPECT_GT(point.steady.deadlock_at, 5 * kSecond - 1074 * kMilli);
+  EXPECT_GT(point.stats.discarded[static_cast<std::size_t>(Discard::SwitchLife)], 0u);
+  EXPECT_EQ(point.stats.discards(),
+            point.stats.discarded[static_cast<std::size_t>(Discard::SwitchLife)]);
 }
 
 // They were 0, as if nothing had been offered or had come in.
