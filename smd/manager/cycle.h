@@ -153,6 +153,7 @@ class Cycle {
     std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> with_lost;
     Orientation orientation;
+    std::vector<PortRef> stuck_links;
   };
 
   Before before_;

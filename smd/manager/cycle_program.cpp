@@ -374,7 +374,7 @@ bool Cycle::leaves_out_stuck_links() {
     return std::ranges::binary_search(needed_links_, end) || is_refusing_more(end);
   });
   std::vector<PortRef> again = stuck;
-  keep_common(again, parts_.state.stuck_links);
+  keep_common(again, before_.stuck_links);
   parts_.state.stuck_links = std::move(stuck);
   if (again.empty() || round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   refusal_ = {.phase = 0, .why = "entries lead over it", .switches = {}, .links = std::move(again)};
