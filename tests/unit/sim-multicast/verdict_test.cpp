@@ -147,6 +147,8 @@ LabelledNet net_of(std::uint32_t switches,
   }
   for (const auto& [a, b] : cables)
     connect(spec, a, next_port(a), b, next_port(b), LinkWidth::X4, LinkSpeed::Edr);
+  spec.sm_node = switches;  // the first host
+  spec.sm_port = PortNum{1};
   return LabelledNet::build(spec).value();
 }
 
