@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 UmadPort port(const char* device, int number, PortState state, bool infiniband = true) {
   return {device,
           PortNum{static_cast<std::uint8_t>(number)},
-          Guid{0x100u + static_cast<unsigned>(number) + (std::string_view(device).ends_with("_1") ? 0x10u : 0u)},
+          Guid{0x100u + static_cast<unsigned>(number) +
+               (std::string_view(device).ends_with("_1") ? 0x10u : 0u)},
           state,
           infiniband};
 }
