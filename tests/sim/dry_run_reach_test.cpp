@@ -57,7 +57,7 @@ TEST(DryRunReach, ABringUpThatMissesMostOfTheFabricIsNotAllRight) {
     const Finished text = smd(args);
     EXPECT_EQ(text.exit_code, 1) << seed;
     args.emplace_back("--json");
-    const json out = json::parse(smd(args).out);
+    json out = json::parse(smd(args).out);
     if (out["error"].is_string()) continue;
     const std::size_t found =
         out["fabric"]["switches"].get<std::size_t>() + out["fabric"]["cas"].get<std::size_t>();
