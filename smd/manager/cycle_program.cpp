@@ -377,6 +377,9 @@ bool Cycle::leaves_out_stuck_links() {
   keep_common(again, before_.stuck_links);
   parts_.state.stuck_links = std::move(stuck);
   if (again.empty() || round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
+  std::map<PortRef, std::string> links;
+  for (const PortRef& end : again) links[end] = "";
+  if (find_dispensable(found_, links).empty()) return false;  // nothing would change
   refusal_ = {.phase = 0, .why = "entries lead over it", .switches = {}, .links = std::move(again)};
   return true;
 }

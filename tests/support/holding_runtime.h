@@ -25,22 +25,20 @@ class HoldingRuntime final : public Runtime {
 
   void offload(Task work, Task then) override {
     if (!holds) return inner_.offload(std::move(work), std::move(then));
-    held_.emplace_back(std::move(work), std::move(then));
+    held.emplace_back(std::move(work), std::move(then));
   }
-
-  [[nodiscard]] std::size_t held() const { return held_.size(); }
 
   void release() {
     holds = false;
-    for (auto& [work, then] : std::exchange(held_, {}))
+    for (auto& [work, then] : std::exchange(held, {}))
       inner_.offload(std::move(work), std::move(then));
   }
 
   bool holds = false;
+  std::vector<std::pair<Task, Task>> held;  // work, and what follows it
 
  private:
   Runtime& inner_;
-  std::vector<std::pair<Task, Task>> held_;
 };
 
 }  // namespace smd::test

@@ -233,7 +233,7 @@ TEST(Session, HostsAreServedBeforeTheirRoutesAreMeasured) {
   Bench bench;
   bench.holds_statistics = true;
   bench.session->start();
-  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held.size() > 0; }));
   bench.net.run_for(1ms);
   EXPECT_EQ(bench.session->manager().cycles(), 0u);
   bench.join(1);
@@ -251,7 +251,7 @@ TEST(Session, AChangeDoesNotWaitForStatisticsOfTheLastOne) {
   Bench bench;
   bench.holds_statistics = true;
   bench.session->start();
-  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held.size() > 0; }));
   bench.session->manager().request_sweep("command");
   bench.holds_statistics = false;
   bench.runtime.release();
@@ -269,7 +269,7 @@ TEST(Session, AChangeDuringProgrammingSkipsStatistics) {
   bench.session->start();
   ASSERT_TRUE(bench.run_to(Phase::Programming));
   bench.session->manager().request_sweep("command");
-  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held() > 0; }));
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.runtime.held.size() > 0; }));
   bench.holds_statistics = false;
   bench.runtime.release();
   ASSERT_TRUE(bench.settle());

@@ -417,12 +417,12 @@ TEST(MulticastManager, AProofOfATermBeforeIsNotTakenForOneOfThisTerm) {
   bench.holding.holds = true;
   bench.join(1, 1);
   bench.join(2, 1);
-  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held() == 1; }));
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held.size() == 1; }));
   bench.manager->stop();
   bench.adopt();
   bench.join(1, 2);
   bench.join(3, 2);
-  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held() == 2; }));
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held.size() == 2; }));
   bench.holding.release();
   ASSERT_TRUE(bench.settle());
   bench.run_for(1s);

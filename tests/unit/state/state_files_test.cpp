@@ -16,6 +16,7 @@
 #include "smd/base/log.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
+#include "tests/support/holding_runtime.h"
 
 namespace smd {
 namespace {
@@ -147,34 +148,9 @@ LidBook book_of(std::uint64_t port, std::uint16_t lid) {
 }
 
 /// Work aside waits until it is asked for.
-class HoldingRuntime final : public Runtime {
- public:
-  explicit HoldingRuntime(Runtime& inner) : inner_(inner) {}
-
-  [[nodiscard]] TimePoint now() const override { return inner_.now(); }
-
-  TimerId call_at(TimePoint when, Task task) override {
-    return inner_.call_at(when, std::move(task));
-  }
-
-  void cancel(TimerId id) override { inner_.cancel(id); }
-
-  void post(Task task) override { inner_.post(std::move(task)); }
-
-  void offload(Task work, Task then) override { inner_.offload(std::move(work), std::move(then)); }
-
-  void offload_aside(Task work, Task then) override {
-    held.emplace_back(std::move(work), std::move(then));
-  }
-
-  std::vector<std::pair<Task, Task>> held;
-
- private:
-  Runtime& inner_;
-};
-
 struct Lids : Records {
   Lids() {
+    holding.holds = true;
     book_store.changed().subscribe([this](const StateKind& kind) { aside.note_change(kind); });
   }
 
@@ -193,7 +169,7 @@ struct Lids : Records {
     return found ? *found : PersistentState{};
   }
 
-  HoldingRuntime holding{runtime};
+  test::HoldingRuntime holding{runtime};
   StateStore book_store;
   StateFiles aside{holding, book_store, state, [] { return 0; }};
 };
