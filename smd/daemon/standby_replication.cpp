@@ -17,7 +17,8 @@ constexpr std::array kCopied{&StateKind::kLids,
                              &StateKind::kTurns,
                              &StateKind::kSlToVlMark,
                              &StateKind::kPartitionOrders,
-                             &StateKind::kMKeyLinks};
+                             &StateKind::kMKeyLinks,
+                             &StateKind::kDirections};
 
 /// The part that has the master's options.
 constexpr const char* kOptions = "options";
@@ -142,7 +143,8 @@ void StandbyReplication::publish() {
   for (const StateKind* kind : kCopied) {
     std::string text = kind->print(store_.get());
     // One that is older does not know them.
-    if (kind != &StateKind::kMKeyLinks || !text.empty()) parts.emplace(kind->name, std::move(text));
+    const bool is_new = kind == &StateKind::kMKeyLinks || kind == &StateKind::kDirections;
+    if (!is_new || !text.empty()) parts.emplace(kind->name, std::move(text));
   }
   parts.emplace(kOptions, options_);
   server_.publish(parts);

@@ -243,6 +243,8 @@ void Cycle::route() {
   job.taking_over = parts_.state.taking_over;
   if (!parts_.state.in_force && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
+    // Those that it was made by, as far as somebody knows.
+    if (job.orientation.by_guid.empty()) job.orientation.by_guid = parts_.store.get().directions;
   }
   work_.offload(
       parts_.runtime,

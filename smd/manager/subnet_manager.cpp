@@ -399,6 +399,7 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
+  store_.put_directions(state_.orientation.by_guid);
   publish();
 }
 

@@ -40,6 +40,16 @@ std::optional<TurnRef> parse_turn(const std::string& line) {
                  PortNum{static_cast<std::uint8_t>(*to)}};
 }
 
+std::optional<std::pair<Guid, std::uint32_t>> parse_rank(const std::string& line) {
+  std::istringstream words(line);
+  std::string guid, rank, more;
+  if (!(words >> guid >> rank) || (words >> more) || !guid.starts_with("0x")) return std::nullopt;
+  const auto node = parse_whole(std::string_view(guid).substr(2), 16, ~std::uint64_t{0});
+  const auto value = parse_whole(rank, 10, ~std::uint32_t{0});
+  if (!node || *node == 0 || !value) return std::nullopt;
+  return std::pair{Guid{*node}, static_cast<std::uint32_t>(*value)};
+}
+
 std::optional<KeyPort> parse_m_key_port(std::istringstream& words) {
   std::string node, port, number, kind;
   if (!(words >> node >> port >> number >> kind)) return std::nullopt;
@@ -136,6 +146,30 @@ Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text, const std:
   });
 }
 
+std::string print_directions(const SwitchRanks& ranks) {
+  std::string text;
+  for (const auto& [guid, rank] : ranks)
+    fmt::format_to(std::back_inserter(text), "{} {}\n", guid, rank);
+  return text;
+}
+
+Parsed<SwitchRanks> parse_directions(std::string_view text, const std::string& file) {
+  Guid last;
+  return parse_lines(
+      text,
+      file,
+      [&last](const std::string& line) {
+        const auto rank = parse_rank(line);
+        return rank && rank->first > std::exchange(last, rank->first) ? rank : std::nullopt;
+      },
+      [](const std::string& line) {
+        return fmt::format(
+            "'{}' is no rank; a line is SWITCH_GUID RANK, as in 0x0002c90300000001 3, the GUIDs "
+            "ascending",
+            line);
+      });
+}
+
 std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
   std::string text;
   for (const cc::CcKey key : keys) text += fmt::format("0x{:016x}\n", key.value());
@@ -210,6 +244,14 @@ constinit const StateKind StateKind::kMKeyLinks{
       return take(parse_m_key_links(text, file), state.m_key_links);
     }};
 
+constinit const StateKind StateKind::kDirections{
+    "directions",
+    "after a restart, a host that comes up may move routes of others",
+    [](const PersistentState& state) { return print_directions(state.directions); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_directions(text, file), state.directions);
+    }};
+
 constinit const StateKind StateKind::kClientRecords{
     "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
 
@@ -221,7 +263,8 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
                                 &StateKind::kSlToVlMark,
                                 &StateKind::kCcKeys,
                                 &StateKind::kPartitionOrders,
-                                &StateKind::kMKeyLinks}) {
+                                &StateKind::kMKeyLinks,
+                                &StateKind::kDirections}) {
     const auto text = read_state(state_dir, kind->name);
     const Faults found =
         text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();

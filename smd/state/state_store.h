@@ -23,6 +23,10 @@ namespace smd {
 class RecordStore;
 struct ClientRecords;
 
+/// The smaller rank is the upper end of a link, of equal ranks the smaller GUID; by GUID,
+/// ascending.
+using SwitchRanks = std::vector<std::pair<Guid, std::uint32_t>>;
+
 struct PersistentState {
   LidBook lids;
   std::vector<TurnRef> turns;        // that may be blocked: whoever starts next opens them again
@@ -33,6 +37,8 @@ struct PersistentState {
   PartitionOrders partitions;        // made while the manager runs, beside the partition file
   std::vector<KeyLink> m_key_links;  // where ports answer nobody without an M_Key of their own:
                                      // whoever starts next finds by them whose key to show where
+  SwitchRanks directions;  // up*/down* ranks of the routes in force, if they have any: whoever
+                           // starts next, and keeps the routes, adds to them in these directions
 
   friend bool operator==(const PersistentState&, const PersistentState&) = default;
 };
@@ -47,6 +53,7 @@ struct StateKind {
   Faults (*parse)(std::string_view text, const std::string& file, PersistentState& state);
 
   static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys, kPartitionOrders, kMKeyLinks;
+  static const StateKind kDirections;
   static const StateKind kClientRecords;  // no part of PersistentState, and without functions
 
   friend bool operator==(const StateKind& a, const StateKind& b) { return a.name == b.name; }
@@ -84,6 +91,10 @@ class StateStore {
 
   void put_m_key_links(const std::vector<KeyLink>& links) {
     put(StateKind::kMKeyLinks, state_.m_key_links, links);
+  }
+
+  void put_directions(const SwitchRanks& ranks) {
+    put(StateKind::kDirections, state_.directions, ranks);
   }
 
   /// As another manager prints it; every fault of it. Requires: a kind of PersistentState.
@@ -140,6 +151,13 @@ Result<void> save_state(const std::string& state_dir,
 /// Every line that is no link is a fault. `file` is for the messages.
 [[nodiscard]] Parsed<std::vector<KeyLink>> parse_m_key_links(std::string_view text,
                                                              const std::string& file);
+
+/// One per line: GUID of the switch, rank.
+[[nodiscard]] std::string print_directions(const SwitchRanks& ranks);
+
+/// Every line that is no rank is a fault, as is a GUID that is not above the one before. `file` is
+/// for the messages.
+[[nodiscard]] Parsed<SwitchRanks> parse_directions(std::string_view text, const std::string& file);
 
 /// One per line.
 [[nodiscard]] std::string print_cc_keys(const std::vector<cc::CcKey>& keys);

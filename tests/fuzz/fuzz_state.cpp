@@ -41,6 +41,8 @@ void check_kinds(const std::string& text) {
     require(parse_cc_keys(print_cc_keys(*keys), "f").value() == *keys);
   if (const auto turns = parse_turns(text, "f"); is_fine(turns))
     require(parse_turns(print_turns(*turns), "f").value() == *turns);
+  if (const auto ranks = parse_directions(text, "f"); is_fine(ranks))
+    require(parse_directions(print_directions(*ranks), "f").value() == *ranks);
   if (const auto book = parse_lid_book(text, "f"); is_fine(book))
     require(parse_lid_book(print_lid_book(*book), "f").value() == *book);
   if (const auto records = parse_records(text, "f", now()); is_fine(records))

@@ -549,9 +549,10 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
             std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files,
-                         DamagedState,
-                         testing::Values("lids", "turns", "cc_keys", "partition_orders"));
+INSTANTIATE_TEST_SUITE_P(
+    Files,
+    DamagedState,
+    testing::Values("lids", "turns", "cc_keys", "partition_orders", "directions"));
 
 }  // namespace
 }  // namespace smd

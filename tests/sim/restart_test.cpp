@@ -194,6 +194,71 @@ TEST(SecondLifeUnderAuto, AtRestTakesWhatIsWorthATenthMoreAndCanBeReachedWithout
   EXPECT_GT(stayed, 0u);
 }
 
+/// Directions that nobody would choose on the fabric as it is: the switch at the top of it was away
+/// when they were chosen. A host is away, too.
+struct LaidWithoutTheTop : TimedFabric {
+  explicit LaidWithoutTheTop(bool dies)
+      : TimedFabric(spec_of("irregular:switches=24,ports=16,links=4,hosts=2,seed=3")) {
+    set_links_of(host(), false);
+    SimulatedSubnetOptions options;
+    options.settings.rebalance_delay = Duration{0};
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+    const SwitchRanks ranks = life->manager.in_force()->routing->orientation.by_guid;
+    const Guid top = std::ranges::min_element(ranks, {}, &SwitchRanks::value_type::second)->first;
+    const auto& nodes = fabric.spec().nodes;
+    const auto at = std::ranges::find(nodes, top, &sim::NodeSpec::guid) - nodes.begin();
+    set_links_of(static_cast<std::uint32_t>(at), false);
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+    set_links_of(static_cast<std::uint32_t>(at), true);
+    EXPECT_TRUE(life->settle());
+    if (dies) {
+      options.kept = life->kept();
+      options.settings.engine = "auto";
+      life.emplace(*this, options);
+      EXPECT_TRUE(life->bring_up());
+    }
+    life->reports.clear();
+  }
+
+  /// The last one: the manager is elsewhere.
+  [[nodiscard]] std::uint32_t host() const {
+    const auto& nodes = fabric.spec().nodes;
+    const auto last =
+        std::ranges::find(nodes.rbegin(), nodes.rend(), NodeType::Ca, &sim::NodeSpec::type);
+    return static_cast<std::uint32_t>(nodes.rend() - last - 1);
+  }
+
+  void set_links_of(std::uint32_t node, bool up) {
+    const sim::NodeSpec& spec = fabric.spec().nodes[node];
+    for (unsigned p = 1; p <= spec.num_ports(); ++p) {
+      if (spec.ports[p].peer_node != sim::kNoNode)
+        fabric.set_link(node, PortNum{static_cast<std::uint8_t>(p)}, up);
+    }
+  }
+
+  std::optional<SimulatedManager> life;
+};
+
+TEST(SecondLifeUnderAuto, AddsAHostInTheDirectionsOfTheRoutesThatItFound) {
+  LaidWithoutTheTop on(true), goes_on(false);
+  std::vector<std::uint64_t> blocks;
+  for (LaidWithoutTheTop* each : {&on, &goes_on}) {
+    OracleWatch watch(*each);
+    each->set_links_of(each->host(), true);
+    ASSERT_TRUE(each->life->settle());
+    EXPECT_EQ(watch.never_allowed(), "");
+    EXPECT_EQ(find_broken_route(*each), "");
+    std::uint64_t& written = blocks.emplace_back();
+    for (const CycleReport& report : each->life->reports) written += report.blocks_written;
+  }
+  EXPECT_GT(blocks.back(), 0u);
+  EXPECT_EQ(blocks.front(), blocks.back());
+  EXPECT_EQ(on.life->manager.in_force()->routing->lft,
+            goes_on.life->manager.in_force()->routing->lft);
+}
+
 /// Whoever wrote the tables is gone and left no state, as when a site changes managers.
 class FirstLifeUnderAuto : public testing::TestWithParam<std::vector<std::string>> {};
 

@@ -120,6 +120,25 @@ TEST(MKeyLinksFile, NamesEveryFaultWithItsLine) {
   }
 }
 
+TEST(DirectionsFile, PrintsOneLinePerSwitchAndReadsItBack) {
+  const SwitchRanks ranks{{Guid{0x10}, 0}, {Guid{0x20}, 4'294'967'295}};
+  const std::string text = print_directions(ranks);
+  EXPECT_EQ(text, "0x0000000000000010 0\n0x0000000000000020 4294967295\n");
+  EXPECT_EQ(parse_directions(text, "directions").value(), ranks);
+}
+
+TEST(DirectionsFile, NamesEveryFaultWithItsLine) {
+  for (const char* bad :
+       {"0x20", "0x20 1 2", "20 1", "0x0 1", "0x20 4294967296", "0x20 -1", "0x10 1", "0x8 1"}) {
+    const auto ranks = parse_directions(fmt::format("0x10 3\n{}\n", bad), "directions");
+    ASSERT_FALSE(ranks) << bad;
+    EXPECT_EQ(print_fault(ranks.error().front()),
+              fmt::format("directions:2: '{}' is no rank; a line is SWITCH_GUID RANK, as in "
+                          "0x0002c90300000001 3, the GUIDs ascending",
+                          bad));
+  }
+}
+
 TEST(StateStore, TellsOfWhatChangedAndOfNothingElse) {
   const LidBook lids{{Guid{0xff}, {Lid{3}, 1}}};
   StateStore store({.turns = kTurns});
