@@ -96,10 +96,16 @@ void Election::enter(SmState state, std::string_view why) {
 
 // --- Who else is there --------------------------------------------------------------------------
 
-/// The key is shown by a master alone: it proves that others may show theirs.
-void Election::ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info) {
+/// The key is shown by a master alone: it proves that others may show theirs. Where the site names
+/// the ports of managers, nobody at another one sees it. `port`: at the end of `route`, if that is
+/// known.
+void Election::ask(SmpScope& scope,
+                   const SmpRoute& route,
+                   std::optional<Guid> port,
+                   OnInfo on_info) {
   SmInfo shown = info();
-  if (state_ != SmState::Master) shown.sm_key = SmKey{};
+  const bool is_named = config_.allowed.empty() || (port && config_.allowed.contains(*port));
+  if (state_ != SmState::Master || !is_named) shown.sm_key = SmKey{};
   scope.send(
       sm_request(route, Method::Get, shown, config_.m_key),
       [on_info = std::move(on_info)](const Result<SmpReply>& reply) { on_info(info_of(reply)); });
@@ -178,13 +184,16 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
     if (--unanswered_ == 0) assess();
   };
   const auto by_lid = [this, count](const ManagerAddress& at) {
-    ask(survey_scope_, SmpRoute::to_lid(at.lid), [this, at, count](std::optional<SmInfo> info) {
-      note(at, info && info->guid == at.guid ? info : std::nullopt);
-      count();
-    });
+    ask(survey_scope_,
+        SmpRoute::to_lid(at.lid),
+        at.guid,
+        [this, at, count](std::optional<SmInfo> info) {
+          note(at, info && info->guid == at.guid ? info : std::nullopt);
+          count();
+        });
   };
   for (const auto& [guid, at] : wanted) {
-    ask(survey_scope_, at.route, [this, at, count, by_lid](std::optional<SmInfo> info) {
+    ask(survey_scope_, at.route, at.guid, [this, at, count, by_lid](std::optional<SmInfo> info) {
       const bool found = info && info->guid == at.guid;
       // The way may be another by now, where the LID still leads.
       if (!found && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid)) return by_lid(at);
@@ -276,7 +285,7 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
   TimePoint& next = asked_back_[(hands_over ? "handover " : "") + print_route(route)];
   if (next > runtime_.now()) return;
   next = runtime_.now() + kAskBackPause;
-  ask(strangers_, route, [this, route, lid, hands_over](const std::optional<SmInfo>& info) {
+  const auto on_info = [this, route, lid, hands_over](const std::optional<SmInfo>& info) {
     if (!info || info->guid == own_.port_guid) return;
     if (config_.allowed.contains(info->guid) && !is_allowed(info->guid, route)) return;
     const auto known = others_.find(info->guid);
@@ -288,7 +297,8 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
       return obey_handover(route, at, fmt::format("handover from {}", info->guid));
     // While a survey is under way it will judge this one, too.
     if (state_ == SmState::Master && unanswered_ == 0) assess();
-  });
+  };
+  ask(strangers_, route, hooks_.port_at(route), on_info);
 }
 
 // --- What follows -------------------------------------------------------------------------------
@@ -432,7 +442,7 @@ void Election::poll() {
   const bool by_lid = missed_ % 2 == 1 && is_unicast(counterpart_.lid);
   const SmpRoute route = by_lid ? SmpRoute::to_lid(counterpart_.lid) : counterpart_.route;
   ++polls_;
-  ask(request_scope_, route, [this, began](const std::optional<SmInfo>& info) {
+  ask(request_scope_, route, counterpart_.guid, [this, began](const std::optional<SmInfo>& info) {
     poll_timer_ = Timer(
         runtime_, std::max(began + config_.poll_interval, runtime_.now()), [this] { poll(); });
     on_polled(info && info->guid == counterpart_.guid ? info : std::nullopt);
@@ -531,17 +541,20 @@ void Election::watch_counterpart() {
     return awaiting_ ? apply(SmEvent::Overdue, counterpart_, print_sm_event(SmEvent::Overdue))
                      : give_up("it did not take over");
   }
-  ask(request_scope_, counterpart_.route, [this](const std::optional<SmInfo>& answer) {
-    const bool there = answer && answer->guid == counterpart_.guid;
-    if (there) note(counterpart_, answer);
-    const bool rules = there && state_of(*answer) == SmState::Master;
-    if (!awaiting_ && rules)
-      return apply(SmEvent::Acknowledge, counterpart_, "the other one took over");
-    if (awaiting_ && there && !rules)
-      return apply(SmEvent::Handover, counterpart_, "the other master yielded");
-    poll_timer_ = Timer(
-        runtime_, runtime_.now() + config_.poll_interval / 4, [this] { watch_counterpart(); });
-  });
+  ask(request_scope_,
+      counterpart_.route,
+      counterpart_.guid,
+      [this](const std::optional<SmInfo>& answer) {
+        const bool there = answer && answer->guid == counterpart_.guid;
+        if (there) note(counterpart_, answer);
+        const bool rules = there && state_of(*answer) == SmState::Master;
+        if (!awaiting_ && rules)
+          return apply(SmEvent::Acknowledge, counterpart_, "the other one took over");
+        if (awaiting_ && there && !rules)
+          return apply(SmEvent::Handover, counterpart_, "the other master yielded");
+        poll_timer_ = Timer(
+            runtime_, runtime_.now() + config_.poll_interval / 4, [this] { watch_counterpart(); });
+      });
 }
 
 void Election::give_up(std::string_view why) {

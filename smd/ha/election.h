@@ -169,7 +169,7 @@ class Election {
   };
 
   void enter(SmState state, std::string_view why);
-  void ask(SmpScope& scope, const SmpRoute& route, OnInfo on_info);
+  void ask(SmpScope& scope, const SmpRoute& route, std::optional<Guid> port, OnInfo on_info);
   void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
   void note_state(Guid guid, SmState state);
   void report_changes();

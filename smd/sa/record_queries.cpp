@@ -30,8 +30,9 @@ Guid wanted_guid(const Query& query, std::size_t at) {
 /// The port as clients may see it.
 PortInfo visible(const SubnetView& view, PortIdx port, bool trusted) {
   PortInfo info = view.fabric().port_info[port];
-  info.m_key =
-      trusted ? find_m_key(view.parts().m_keys, view.fabric().port_guid[port], info.m_key) : MKey{};
+  info.m_key = trusted && view.parts().shows_m_keys
+                   ? find_m_key(view.parts().m_keys, view.fabric().port_guid[port], info.m_key)
+                   : MKey{};
   return info;
 }
 

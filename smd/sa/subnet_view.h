@@ -50,8 +50,9 @@ struct ViewParts {
 
   SmInfo sm;  // this manager
   std::vector<KnownManager> other_managers;
-  SmKey trust_key;       // 0: nobody is trusted
-  MKeySources m_keys{};  // behind the M_Keys in `fabric`
+  SmKey trust_key;           // 0: nobody is trusted
+  MKeySources m_keys{};      // behind the M_Keys in `fabric`
+  bool shows_m_keys = true;  // to the trusted: not by a key that managers show each other
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   std::uint8_t packet_life_time = 18;  // 4.096 us * 2^n, of paths between different ports
   std::vector<std::pair<std::uint64_t, Guid>>

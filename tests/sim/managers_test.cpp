@@ -537,6 +537,44 @@ TEST(Managers, OrdersInTheNameOfOneThatMayRunComeFromItsPort) {
   EXPECT_GE(asked, 1u) << "asked back whether it is master";
 }
 
+/// A master asks back who asks it, and shows its key where a manager may run.
+TEST(Managers, TheSmKeyIsShownWhereAManagerMayRunAlone) {
+  Managers all(kTree, kTwo);
+  const auto port_at = [&](std::uint32_t node) {
+    return all.fabric.spec().nodes[node].ports[1].guid;
+  };
+  const auto settings = [&](unsigned priority) {
+    Settings out = manager_settings(priority);
+    out.election.sm_key = SmKey{0x1111};
+    out.election.allowed = {
+        port_at(all[0].node), port_at(all[1].node), port_at(all.node("host-00003"))};
+    return out;
+  };
+  all[0].start(settings(2));
+  ASSERT_TRUE(all.settle());
+  unsigned asked = 0, shown = 0;
+  all[0].on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Get || !is_about(smp, AttributeId::SmInfo)) return;
+    ++asked;
+    shown += decode_sm_info(smp.data)->sm_key == SmKey{0x1111} ? 1 : 0;
+  };
+  const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[0].node, PortNum{1}).lid);
+  for (const auto& [host, may_see] :
+       {std::pair("host-00002", false), std::pair("host-00003", true)}) {
+    asked = shown = 0;
+    Impostor thief(all, host);
+    thief.scope.send({.route = there, .method = Method::Get, .attribute = AttributeId::SmInfo},
+                     [](const Result<SmpReply>&) {});
+    all.run_for(5s);
+    EXPECT_GT(asked, 0u) << host;
+    EXPECT_EQ(shown > 0, may_see) << host;
+  }
+  all[0].on_send = nullptr;
+  all[1].start(settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 60s));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+}
+
 TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
   for (const auto& [higher, named] :
        {std::pair(0u, false), std::pair(1u, false), std::pair(0u, true), std::pair(1u, true)}) {

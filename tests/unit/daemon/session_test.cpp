@@ -517,8 +517,10 @@ TEST(Session, RequestsAreTrustedByAKeyOfTheirOwn) {
   const sa::ViewParts one = view_under(SmKey{5}, SmKey{});
   EXPECT_EQ(one.trust_key, SmKey{5});
   EXPECT_EQ(one.sm.sm_key, SmKey{5});
+  EXPECT_FALSE(one.shows_m_keys) << "a master shows that key to who says that he is a manager";
   const sa::ViewParts apart = view_under(SmKey{5}, SmKey{1});
   EXPECT_EQ(apart.trust_key, SmKey{1});
+  EXPECT_TRUE(apart.shows_m_keys);
   EXPECT_EQ(apart.sm.sm_key, SmKey{}) << "who knows the one does not learn the other";
   const sa::ViewParts alone = view_under(SmKey{}, SmKey{1});
   EXPECT_EQ(alone.trust_key, SmKey{1}) << "beside OpenSM";
