@@ -1,6 +1,7 @@
 #include "tests/bench/sa/feed_orders.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -156,9 +157,15 @@ std::string read_line(int fd) {
 
 }  // namespace
 
+bool run_ahead() {
+  const sched_param priority{.sched_priority = ::sched_get_priority_min(SCHED_FIFO)};
+  return ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) == 0;
+}
+
 void take_orders(Feed& feed, const std::function<void()>& wake) {
   const char* path = std::getenv("SMD_SA_FEED");
   if (path == nullptr) return;
+  if (!run_ahead()) std::fputs("sa_feed: no real-time priority: questions may come late\n", stderr);
   const int listening = listening_socket(path);
   for (;;) {
     const int fd = ::accept(listening, nullptr, nullptr);

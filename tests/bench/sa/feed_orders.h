@@ -7,7 +7,11 @@
 
 namespace smd::bench {
 
-/// Blocks for ever. `wake`: there are questions.
+/// The calling thread stands for an adapter, which waits for no thread of a program: from now on it
+/// goes ahead of all that have no real-time priority. False: not permitted.
+bool run_ahead();
+
+/// Blocks for ever, ahead of others. `wake`: there are questions.
 void take_orders(Feed& feed, const std::function<void()>& wake);
 
 }  // namespace smd::bench

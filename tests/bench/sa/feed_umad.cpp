@@ -41,6 +41,7 @@ std::size_t buffer_size() { return static_cast<std::size_t>(umad_size()) + kFeed
 
 void start(int fd) {
   std::thread([fd] {
+    run_ahead();
     const auto receive = next<Receive>("umad_recv");
     for (;;) {
       Arrival arrival{.umad = std::vector<std::byte>(buffer_size()), .length = kFeedMad};
