@@ -256,8 +256,9 @@ function(smd_add_test name)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${SMD_TEST_TIMEOUT})
   if(ARG_LABEL MATCHES "cross")
-    # Other people's timeouts are short: one of them at a time, and beside it what needs a core at the most.
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cross)
+    # Other people's timeouts are short: one of them at a time, and beside it what needs a core at the most. Most of
+    # them wait: begun last, they would leave the cores idle at the end.
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK cross COST 100)
   endif()
   if(NOT ARG_LABEL MATCHES "cross|lint|slow")
     add_dependencies(inner_tests ${name})
