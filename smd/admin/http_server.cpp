@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <array>
@@ -393,6 +394,13 @@ bool shows_token(std::string_view authorization, std::span<const std::string> to
 Result<std::vector<std::string>> read_tokens(const std::string& file) {
   const auto text = read_file(file, kLargestSettings);
   if (!text) return fail(text.error().code, fmt::format("{}: {}", file, text.error().context));
+  using std::filesystem::perms;
+  std::error_code ignored;
+  if ((std::filesystem::status(file, ignored).permissions() & perms::others_read) != perms::none)
+    return fail(Errc::Invalid,
+                fmt::format("{}: whoever reads a token may order partitions, and others may read "
+                            "it; chmod 600",
+                            file));
   std::vector<std::string> tokens;
   std::string_view rest = *text;
   for (int number = 1; !rest.empty(); ++number) {

@@ -98,6 +98,9 @@ OptionKind<Number> mode_bits() {
               [](const OptionValue& value) {
                 const auto* text = as<std::string>(value);
                 auto bits = text != nullptr ? parse_digits(*text, 8) : as_number(value);
+                // 400 would be 0o620.
+                if (text == nullptr && value.base != 8 && bits != Number{0})
+                  return std::optional<Number>();
                 return bits && *bits <= 0777 ? bits : std::nullopt;
               },
           .print = [](Number bits) { return fmt::format("0o{:03o}", bits); }};

@@ -48,6 +48,9 @@ std::string find_unusable(const Config& running, const Config& fresh, const Conf
     if (find_engine(engine) == nullptr) return fmt::format("no engine is called '{}'", engine);
   }
   const MKeySources now = make_settings(running).m_keys, then = make_settings(fresh).m_keys;
+  if (!now.empty() && then.empty())
+    return "without any M_Key the ports that have one could not be set; set sm.m_key_protect to 0, "
+           "reload, and restart smd without the key then";
   if (!now.empty() && std::ranges::find(then, now.front()) == then.end()) {
     return "the M_Keys that protect the ports now are not among the new ones; keep their line in "
            "sm.m_key_file, behind the new one";

@@ -265,6 +265,8 @@ TEST_F(ReplicaOfDaemons, CallersOverHttpShowACertificateAndAToken) {
   const std::string token = "0123456789abcdef";
   std::filesystem::create_directories(home);
   std::ofstream(home / "tokens") << token << "\n";
+  using std::filesystem::perms;
+  std::filesystem::permissions(home / "tokens", perms::owner_read | perms::owner_write);
   authority.issue("caller", folder / "caller.pem", folder / "caller.key");
   authority.issue("caller of old", folder / "old.pem", folder / "old.key", -1);
   stranger.issue("caller", folder / "stranger.pem", folder / "stranger.key");

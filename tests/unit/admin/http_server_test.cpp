@@ -367,9 +367,12 @@ TEST(HttpToken, IsShownInThreeWays) {
 }
 
 TEST(HttpToken, FilesAreRead) {
+  constexpr auto kOwnerAlone =
+      std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
   const std::string file = testing::TempDir() + "/smd-tokens-" + std::to_string(::getpid());
   const auto read = [&](const std::string& text) {
     std::ofstream(file) << text;
+    std::filesystem::permissions(file, kOwnerAlone);
     const auto tokens = read_tokens(file);
     return tokens ? std::to_string(tokens->size()) : tokens.error().context.substr(file.size());
   };
@@ -378,6 +381,11 @@ TEST(HttpToken, FilesAreRead) {
   EXPECT_THAT(read(" \t0123456789 abcdef # mine\n"), StartsWith(":1:3: no token"));
   EXPECT_THAT(read("0123456789abcde\xe9\n"), StartsWith(":1:1: no token"));
   EXPECT_THAT(read("# none\n"), StartsWith(" has no token"));
+  EXPECT_EQ(read("0123456789abcdef\n"), "1");
+  std::filesystem::permissions(file, kOwnerAlone | std::filesystem::perms::others_read);
+  const auto shown = read_tokens(file);
+  ASSERT_FALSE(shown);
+  EXPECT_THAT(shown.error().context, testing::HasSubstr("chmod 600"));
   std::filesystem::remove(file);
   EXPECT_FALSE(read_tokens(file));
   EXPECT_FALSE(read_tokens("/dev/zero"));

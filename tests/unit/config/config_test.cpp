@@ -389,6 +389,7 @@ INSTANTIATE_TEST_SUITE_P(
                           "an absolute path of at most 107 bytes"},
                     Wrong{"admin.socket_mode", "0o1000", "an octal number from 0o000 to 0o777"},
                     Wrong{"admin.socket_mode", "660", "an octal number from 0o000 to 0o777"},
+                    Wrong{"admin.socket_mode", "400", "an octal number from 0o000 to 0o777"},
                     Wrong{"admin.socket_mode", "\"rw\"", "an octal number"}));
 
 TEST(Config, LongestSocketPathFits) {
