@@ -27,6 +27,13 @@
 namespace smd {
 namespace {
 
+/// For its owner alone.
+void write_tokens(const std::filesystem::path& file, std::string_view text) {
+  std::ofstream(file) << text;
+  using std::filesystem::perms;
+  std::filesystem::permissions(file, perms::owner_read | perms::owner_write);
+}
+
 TEST_F(DaemonTest, WaitsWithBackOffUntilTheDeviceIsThere) {
   const std::vector<Error> troubles = {{Errc::NoDevice, "no InfiniBand device"},
                                        {Errc::NoPermission, "no permission"},
@@ -177,7 +184,7 @@ TEST_F(DaemonTest, TriesAgainWhereItCouldNotListen) {
 TEST_F(DaemonTest, TakesOrdersOverHttp) {
   options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
   options.config.metrics.listen = folder / "metrics.sock";
-  std::ofstream(folder / "tokens") << "0123456789abcdef\n";
+  write_tokens(folder / "tokens", "0123456789abcdef\n");
   const std::string body = R"({"pkey":"0x20","guids":["0001000000000003"]})";
   const auto post = [&](const std::string& token) {
     return read_page(
@@ -218,7 +225,7 @@ TEST_F(DaemonTest, TakesOrdersOverHttp) {
 
 TEST_F(DaemonTest, WithoutTokensItRunsAndNobodyCanCall) {
   options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
-  std::ofstream(folder / "tokens") << "short\n";
+  write_tokens(folder / "tokens", "short\n");
   const unsigned long errors = log::count(log::Level::Error);
   nlohmann::json alarms;
   Daemon daemon(
