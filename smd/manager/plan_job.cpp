@@ -277,7 +277,8 @@ void AdvertisedSls::advertise(std::shared_ptr<const ActiveSubnet> routes,
   for (Entry& entry : entries_) {
     if (complete && !entry.replaced) entry.replaced = now;
   }
-  if (entries_.size() >= kMostAdvertised) entries_ = {{.routes = nullptr, .replaced = now}};
+  if (entries_.size() >= kMostAdvertised)
+    entries_ = {{.routes = nullptr, .replaced = complete ? std::optional(now) : std::nullopt}};
   entries_.push_back({std::move(routes), std::nullopt});
 }
 

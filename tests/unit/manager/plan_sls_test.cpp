@@ -60,9 +60,20 @@ TEST(AdvertisedSls, OfTooManyAnythingMayBeUsed) {
   advertised.advertise(some_routes(), true, true, kStart);
   for (int i = 1; i < 8; ++i) advertised.advertise(some_routes(), false, false, kStart);
   EXPECT_EQ(advertised.at(kStart)->size(), 8u);
-  advertised.advertise(some_routes(), false, false, kStart);
+  advertised.advertise(some_routes(), true, false, kStart);
   EXPECT_EQ(advertised.at(kStart + 59s), std::nullopt);
   EXPECT_EQ(advertised.at(kStart + 60s)->size(), 1u);
+}
+
+// Hosts are still told of the first ones.
+TEST(AdvertisedSls, OfTooManyThatWereNotCarriedOutAnythingMayBeUsedUntilOneIs) {
+  AdvertisedSls advertised;
+  advertised.advertise(some_routes(), true, true, kStart);
+  for (int i = 1; i <= 8; ++i) advertised.advertise(some_routes(), false, false, kStart);
+  EXPECT_EQ(advertised.at(kStart + 1h), std::nullopt);
+  advertised.advertise(some_routes(), true, false, kStart + 1h);
+  EXPECT_EQ(advertised.at(kStart + 1h + 59s), std::nullopt);
+  EXPECT_EQ(advertised.at(kStart + 1h + 60s)->size(), 1u);
 }
 
 /// Three switches, whose first one is fresh from power-on.
