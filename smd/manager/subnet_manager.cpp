@@ -446,8 +446,8 @@ void SubnetManager::on_cycle(CycleReport report) {
   }
   enter(report.error ? Phase::Idle : Phase::Up);
   if (!report.error && !is_published_) on_written(report);
-  cycle_ended_.emit(*last_);
   if (!report.error && active_.current() != state_.in_force) publish();
+  cycle_ended_.emit(*last_);
   observer_.on_cycle(*last_);
   election_.settle();
   if (phase_ == Phase::HandingOver) return;
