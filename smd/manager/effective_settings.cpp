@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 
 #include "smd/base/log.h"
 #include "smd/program/agent_memory.h"
+#include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/sl_to_vl.h"
 
 namespace smd {
@@ -51,6 +53,49 @@ std::vector<std::uint8_t> discarded_sls(const QosPolicy& qos) {
   return sls;
 }
 
+/// kNone where `end` has no link, or is not there.
+PortIdx find_linked_port(const Fabric& fabric, const PortRef& end) {
+  const auto node = fabric.find_node(end.node);
+  if (!node || end.port.value() > fabric.num_ports(*node)) return kNone<PortIdx>;
+  const PortIdx port = fabric.port_of(*node, end.port);
+  return fabric.peer[port] == kNone<PortIdx> ? kNone<PortIdx> : port;
+}
+
+/// Stands for the link.
+PortIdx first_end(const Fabric& fabric, PortIdx port) { return std::min(port, fabric.peer[port]); }
+
+/// Those of `links` that the manager and the switches are joined by alone, by their first ends: a
+/// spanning tree takes links that are not named first, and then the later ones.
+std::set<PortIdx> find_needed_links(const Fabric& fabric,
+                                    const std::map<PortRef, std::string>& links) {
+  std::set<PortIdx> named;
+  std::vector<PortIdx> order;  // each link where its first end is named
+  for (const auto& [end, why] : links) {
+    const PortIdx port = find_linked_port(fabric, end);
+    if (port != kNone<PortIdx> && named.insert(first_end(fabric, port)).second)
+      order.push_back(first_end(fabric, port));
+  }
+  const SwitchIdx manager{static_cast<std::uint32_t>(fabric.switch_count())};
+  DisjointSets joined(fabric.switch_count() + 1);
+  const auto side = [&](PortIdx port) {
+    const SwitchIdx sw = fabric.switch_at(port);
+    return sw == kNone<SwitchIdx> && port == fabric.sm_port ? manager : sw;
+  };
+  const auto join = [&](PortIdx port) {
+    const SwitchIdx a = side(port), b = side(fabric.peer[port]);
+    return a != kNone<SwitchIdx> && b != kNone<SwitchIdx> && joined.join(a, b);
+  };
+  for (const PortIdx port : fabric.peer.indices()) {
+    const bool has_link = fabric.peer[port] != kNone<PortIdx>;
+    if (has_link && port == first_end(fabric, port) && !named.contains(port)) join(port);
+  }
+  std::set<PortIdx> needed;
+  for (const PortIdx port : std::views::reverse(order)) {
+    if (join(port)) needed.insert(port);
+  }
+  return needed;
+}
+
 }  // namespace
 
 unsigned count_rounds(const Settings& settings) {
@@ -86,13 +131,22 @@ std::map<PortRef, std::string> find_dispensable(const SweepReport& found,
   const auto reaches_all = [&](const std::map<PortRef, std::string>& without) {
     return leave_out_links(found, without).fabric->switch_count() == found.fabric->switch_count();
   };
-  if (links.empty() || reaches_all(links)) return links;
+  if (links.empty()) return links;
+  const std::set<PortIdx> needed = find_needed_links(*found.fabric, links);
   std::map<PortRef, std::string> out;
   for (const auto& link : links) {
-    const auto added = out.insert(link).first;
-    if (!reaches_all(out)) out.erase(added);
+    const PortIdx port = find_linked_port(*found.fabric, link.first);
+    if (port == kNone<PortIdx> || !needed.contains(first_end(*found.fabric, port)))
+      out.insert(link);
   }
-  return out;
+  if (reaches_all(out)) return out;
+  // Without them somebody is beyond the hops that a directed route may have.
+  std::map<PortRef, std::string> fewer;
+  for (const auto& link : links) {
+    const auto added = fewer.insert(link).first;
+    if (!reaches_all(fewer)) fewer.erase(added);
+  }
+  return fewer;
 }
 
 LidPolicy choose_lids(const Settings& settings, const SweepReport& found) {
