@@ -160,8 +160,7 @@ void Cycle::address() {
   auto assigned = assign_lids(*found_.fabric, state.book, policy);
   if (!assigned) return fail(assigned.error());
   if (const auto small = find_small_table(found_, assigned->map.top)) {
-    found_ = leave_out(found_, {*small});
-    count_found();
+    go_on_with(leave_out(found_, {*small}));
     return address();
   }
   for (const LidConflict& conflict : assigned->conflicts) {

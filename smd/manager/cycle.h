@@ -102,6 +102,7 @@ class Cycle {
   void address();
   void await_book();
   void read_held();
+  void go_on_with(SweepReport rest);
   void read_back(void (Cycle::*then)());
   void route();
   void rebalance(RouteJob job);

@@ -398,14 +398,13 @@ bool Cycle::has_refusing() const {
 /// What one switch does not take is its own loss: the others are routed around it, as around a link
 /// that does not become Active.
 void Cycle::leave_out_refusing() {
-  const std::shared_ptr<const Fabric> with_them = found_.fabric;
   for (const Guid guid : refusal_.switches) {
     const auto node = found_.fabric->find_node(guid);
     if (!node || is_indispensable(found_, *node)) continue;
     log::warn("switch.left_out", "node={} why=\"{}\"", guid, refusal_.why);
     std::string& why = parts_.state.refusing[guid];
     why = "left out, it does not take its settings: " + refusal_.why;
-    found_ = leave_out(found_, {{guid, why}});
+    go_on_with(leave_out(found_, {{guid, why}}));
   }
   std::map<PortRef, std::string> links;
   for (const PortRef& end : refusal_.links)
@@ -421,9 +420,7 @@ void Cycle::leave_out_refusing() {
     parts_.state.inactive_links[end] = why;
   }
   std::ranges::sort(needed_links_);
-  if (!dispensable.empty()) found_ = leave_out_links(found_, dispensable);
-  report_.came_up = find_again(report_.came_up, *with_them, *found_.fabric);
-  count_found();
+  if (!dispensable.empty()) go_on_with(leave_out_links(found_, dispensable));
   rebalancing_ = false;
   address();
 }
@@ -433,6 +430,15 @@ void Cycle::tell_clients() {
   if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
   reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {
+/// What is left of the fabric, whose ports have other numbers.
+void Cycle::go_on_with(SweepReport rest) {
+  const std::shared_ptr<const Fabric> before = found_.fabric;
+  found_ = std::move(rest);
+  for (std::vector<PortIdx>* const ports : {&report_.came_up, &ours_already_})
+    *ports = find_again(*ports, *before, *found_.fabric);
+  count_found();
+}
+
     end_stage(reregistration_, report_.configure, &Cycle::measure);
   });
 }

@@ -2,6 +2,7 @@
 // end before its time.
 #include "smd/manager/cycle.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "smd/base/log.h"
+#include "smd/mad/port_info.h"
+#include "smd/mad/tables.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
@@ -20,6 +23,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 /// All that a cycle needs of its owner.
 struct Bench {
@@ -189,6 +193,59 @@ TEST(Cycle, ASwitchThatConfirmsNoChangeIsLeftOutUntilItDoes) {
   EXPECT_TRUE(bench.report->up());
   EXPECT_THAT(bench.state.refusing, IsEmpty());
   EXPECT_EQ(bench.report->counts.switches, 2u);
+}
+
+/// Directed routes to ports whose clients were asked to register again, and nothing else was set.
+std::vector<std::string> find_asked(const SmallSubnet& net) {
+  std::vector<std::string> out;
+  for (const Smp& smp : net.sent) {
+    if (!sets(smp, AttributeId::PortInfo)) continue;
+    const auto body = decode_port_info(smp.data);
+    if (!body->client_reregister || body->state() != PortState::NoChange) continue;
+    std::string route = "h1";
+    for (unsigned hop = 1; hop <= smp.hop_count; ++hop)
+      route += fmt::format(" {}", smp.initial_path[hop]);
+    out.push_back(route);
+  }
+  return out;
+}
+
+/// s2 comes before h2 in every list.
+struct RestOf : testing::Test {
+  RestOf() { bench.net.fabric.move_cable(kS1, PortNum{2}, kS1, PortNum{4}); }
+
+  void lose_s2() {
+    bench.net.sent.clear();
+    bench.state.reregister = true;
+    ASSERT_TRUE(bench.run(SweepTrigger::of_everything("another one was master")));
+    ASSERT_EQ(bench.report->counts.switches, 1u);
+  }
+
+  Bench bench;
+};
+
+TEST_F(RestOf, ASwitchThatIsLeftOutIsAskedToRegisterAgain) {
+  bench.net.fabric.set_link(kH3, PortNum{1}, false);
+  ASSERT_TRUE(bench.run());
+  bench.net.fabric.set_link(kH3, PortNum{1}, true);
+  bench.net.loses = [](const Smp& smp) {
+    return goes_to(smp, kToS2) && sets(smp, AttributeId::LinearForwardingTable);
+  };
+  lose_s2();
+  EXPECT_THAT(find_asked(bench.net), UnorderedElementsAre("h1", "h1 1", "h1 1 4"));
+}
+
+TEST_F(RestOf, ASmallForwardingTableIsAskedToRegisterAgain) {
+  ASSERT_TRUE(bench.run());
+  bench.net.port.on_receive = [](Smp& smp) {
+    if (!goes_to(smp, kToS2) || !is_about(smp, AttributeId::SwitchInfo)) return true;
+    auto info = decode_switch_info(smp.data);
+    info->linear_fdb_cap = 4;
+    encode_switch_info(*info, smp.data);
+    return true;
+  };
+  lose_s2();
+  EXPECT_THAT(find_asked(bench.net), UnorderedElementsAre("h1", "h1 1", "h1 1 4"));
 }
 
 TEST(Cycle, LidsAreKeptOnceAndBeforeTheFirstPortTakesOne) {
