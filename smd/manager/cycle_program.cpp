@@ -348,8 +348,8 @@ void Cycle::on_programmed(ProgramReport report) {
   tell_clients();
 }
 
-/// The switch of a link takes no setting of ours, or not others than that one either: then it is
-/// not the link.
+/// The switch of a link takes no setting of ours, or not others than those of ports that are not
+/// Active either: then it is not the link.
 bool Cycle::is_refusing_more(const PortRef& end) const {
   const Fabric& fabric = *found_.fabric;
   const PortIdx port = fabric.port_of(*fabric.find_node(end.node), end.port);
@@ -359,7 +359,8 @@ bool Cycle::is_refusing_more(const PortRef& end) const {
     const MKey ours = parts_.settings.ports.m_key;
     return shows_foreign_key(fabric, own, ours) || hides_key(fabric, own) ||
            std::ranges::any_of(report_.faults, [&](const ProgramFault& fault) {
-             return fault.node == fabric.node_guid[node] && fault.port != fabric.number_of(side);
+             return fault.node == fabric.node_guid[node] &&
+                    (fault.port == PortNum{0} || is_active(fabric.port_of(node, fault.port)));
            });
   };
   return refuses(port) || refuses(fabric.peer[port]);
@@ -387,6 +388,9 @@ bool Cycle::leaves_out_stuck_links() {
 /// Whether there is somebody to blame for the plan that does not get on, or a link, and the rest
 /// can do without.
 bool Cycle::has_refusing() const {
+  const auto is_active = [&](PortIdx at) {
+    return fabric.port_info[at].state() == PortState::Active;
+  };
   if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   if (!refusal_.links.empty()) return true;
   return std::ranges::any_of(refusal_.switches, [&](Guid guid) {

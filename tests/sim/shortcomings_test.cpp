@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "sim-backend/topology/fabric_spec.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
@@ -312,23 +310,40 @@ TEST(APortOfASwitchThatRefusesPortInfo, IsNoLinkToRouteOver) {
   }
 }
 
+/// Set(PortInfo) that would make an end of these links Active gets lost, as long as `while_true`.
+void swallow_active(SimulatedSubnet& subnet,
+                    const std::vector<std::pair<std::string, std::string>>& links,
+                    const bool& while_true) {
+  std::set<std::pair<std::uint32_t, PortNum>> ends;
+  for (const auto& [a, b] : links) {
+    ends.insert({subnet.node(a), port_to(subnet, a, b)});
+    ends.insert({subnet.node(b), port_to(subnet, b, a)});
+  }
+  subnet.tap.on_send = [&subnet, &while_true, ends](const Smp& smp) -> Result<bool> {
+    if (!while_true || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
+        decode_port_info(smp.data)->state() != PortState::Active)
+      return true;
+    return !ends.contains(
+        {find_destination(subnet, smp), decode_port_info_modifier(smp.attribute_modifier).port});
+  };
+}
+
+std::size_t count_entries(const SimulatedSubnet& subnet, const std::string& name, PortNum port) {
+  std::size_t entries = 0;
+  for (std::uint16_t lid = 1; lid <= subnet.manager.in_force()->lids->top.value(); ++lid)
+    entries += subnet.fabric.lft(subnet.node(name), Lid{lid}) == port ? 1 : 0;
+  return entries;
+}
+
 TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAround) {
   SimulatedSubnet subnet(spec_of(kTree), watched());
   ASSERT_TRUE(subnet.start());
   const std::uint32_t leaf = subnet.node("sw-0-1");
   const PortNum end = port_to(subnet, "sw-0-1", "sw-1-0");
-  const std::map<std::uint32_t, PortNum> ends{
-      {leaf, end}, {subnet.node("sw-1-0"), port_to(subnet, "sw-1-0", "sw-0-1")}};
   set_cable(subnet, "sw-0-1", "sw-1-0", false);
   ASSERT_TRUE(subnet.settle());
   bool swallows = true;
-  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
-    if (!swallows || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
-        decode_port_info(smp.data)->state() != PortState::Active)
-      return true;
-    const auto at = ends.find(find_destination(subnet, smp));
-    return at == ends.end() || at->second != decode_port_info_modifier(smp.attribute_modifier).port;
-  };
+  swallow_active(subnet, {{"sw-0-1", "sw-1-0"}}, swallows);
   set_cable(subnet, "sw-0-1", "sw-1-0", true);
   ASSERT_TRUE(subnet.settle());
   const auto expect_no_entry = [&] {
@@ -352,31 +367,6 @@ TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAround) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
-/// Set(PortInfo) that would make an end of these links Active gets lost, as long as `while_true`.
-void swallow_active(SimulatedSubnet& subnet,
-                    std::vector<std::pair<std::string, std::string>> links,
-                    const bool& while_true) {
-  std::map<std::uint32_t, PortNum> ends;
-  for (const auto& [a, b] : links) {
-    ends[subnet.node(a)] = port_to(subnet, a, b);
-    ends[subnet.node(b)] = port_to(subnet, b, a);
-  }
-  subnet.tap.on_send = [&subnet, &while_true, ends](const Smp& smp) -> Result<bool> {
-    if (!while_true || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
-        decode_port_info(smp.data)->state() != PortState::Active)
-      return true;
-    const auto at = ends.find(find_destination(subnet, smp));
-    return at == ends.end() || at->second != decode_port_info_modifier(smp.attribute_modifier).port;
-  };
-}
-
-std::size_t count_entries(const SimulatedSubnet& subnet, const std::string& name, PortNum port) {
-  std::size_t entries = 0;
-  for (std::uint16_t lid = 1; lid <= subnet.manager.in_force()->lids->top.value(); ++lid)
-    entries += subnet.fabric.lft(subnet.node(name), Lid{lid}) == port ? 1 : 0;
-  return entries;
-}
-
 // Nothing is planned because of it: entries lead over it from the beginning.
 TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAroundAlsoWhereItNeverWas) {
   SimulatedSubnet subnet(spec_of(kTree), watched());
@@ -394,6 +384,30 @@ TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAroundAlsoWhereItNever
       subnet.run_until([&] { return subnet.manager.alarms().empty() && subnet.manager.at_rest(); },
                        std::chrono::minutes(12)));
   EXPECT_EQ(find_inactive_port(subnet), "");
+}
+
+TEST(TwoLinksOfASwitchThatDoNotBecomeActive, AreBothRoutedAround) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=6,levels=2"), watched());
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-0-1", "sw-1-0"}, {"sw-0-1", "sw-1-1"}}, swallows);
+  static_cast<void>(subnet.start());
+  subnet.run_for(std::chrono::minutes(1));
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(count_entries(subnet, "sw-0-1", port_to(subnet, "sw-0-1", "sw-1-0")), 0u);
+  EXPECT_EQ(count_entries(subnet, "sw-0-1", port_to(subnet, "sw-0-1", "sw-1-1")), 0u);
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAroundBesideAHostLikeIt) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  bool swallows = true;
+  swallow_active(subnet, {{"sw-0-1", "sw-1-0"}, {"sw-0-1", "host-00002"}}, swallows);
+  static_cast<void>(subnet.start());
+  subnet.run_for(std::chrono::minutes(1));
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(find_hosts_out(subnet), std::set{subnet.node("host-00002")});
+  EXPECT_EQ(count_entries(subnet, "sw-0-1", port_to(subnet, "sw-0-1", "sw-1-0")), 0u);
+  EXPECT_EQ(find_broken_route(subnet, {subnet.node("host-00002")}), "");
 }
 
 // The last cable to half of the subnet.
