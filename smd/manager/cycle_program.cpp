@@ -19,7 +19,8 @@ namespace {
 /// A plan that was interrupted so often is left to the next cycle.
 constexpr unsigned kMostReplans = 3;
 
-/// Where links alone stand in the way: everything else waits for them meanwhile.
+/// Where links alone stand in the way, and may be left out: everything else waits for them
+/// meanwhile.
 constexpr unsigned kMostReplansForLinks = 1;
 
 /// Traps of links that were taken down on purpose come in for so long, throttled ones included.
@@ -329,7 +330,7 @@ void Cycle::on_programmed(ProgramReport report) {
       keep_common(refusal_.switches, before.switches);
       keep_common(refusal_.links, before.links);
     }
-    const bool by_links = refusal_.switches.empty() && !refusal_.links.empty();
+    const bool by_links = refusal_.switches.empty() && !refusal_.links.empty() && has_refusing();
     if (replans_++ < (by_links ? kMostReplansForLinks : kMostReplans))
       return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);

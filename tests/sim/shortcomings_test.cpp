@@ -410,6 +410,27 @@ TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, IsRoutedAroundBesideAHostLikeI
   EXPECT_EQ(find_broken_route(subnet, {subnet.node("host-00002")}), "");
 }
 
+// They leave nothing out.
+TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, KeepsNoHostDownInModesOfTheThesis) {
+  for (const char* const mode : {"basic", "improved"}) {
+    SCOPED_TRACE(mode);
+    SimulatedSubnetOptions options = watched();
+    options.settings.strategy = make_strategy(parse_reconfiguration_mode(mode).value());
+    SimulatedSubnet subnet(spec_of(kTree), options);
+    subnet.fabric.set_link(subnet.node("host-00007"), kOne, false);
+    ASSERT_TRUE(subnet.bring_up());
+    bool swallows = true;
+    swallow_active(subnet, {{"sw-0-1", "sw-1-0"}}, swallows);
+    set_cable(subnet, "sw-0-1", "sw-1-0", false);
+    ASSERT_TRUE(subnet.settle());
+    set_cable(subnet, "sw-0-1", "sw-1-0", true);
+    subnet.fabric.set_link(subnet.node("host-00007"), kOne, true);
+    ASSERT_TRUE(subnet.settle());
+    subnet.run_for(std::chrono::minutes(2));
+    EXPECT_EQ(find_hosts_out(subnet), std::set<std::uint32_t>{});
+  }
+}
+
 // The last cable to half of the subnet.
 TEST(ALinkBetweenSwitchesThatDoesNotBecomeActive, StaysWhereSwitchesAreReachedByItAlone) {
   SimulatedSubnet subnet(spec_of("torus:dims=4,mesh=1,hosts=2"), watched());
