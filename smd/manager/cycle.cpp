@@ -28,10 +28,8 @@ void Cycle::start(SweepTrigger why) {
   report_.reason = std::move(why.reason);
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
-  before_ = {parts_.state.in_force,
-             parts_.state.with_lost,
-             parts_.state.orientation,
-             parts_.state.stuck_links};
+  before_ = {parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation};
+  stuck_before_ = parts_.state.stuck_links;
   hooks_.on_phase(Phase::Discovering);
   sweep_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.state, parts_.read_only);
   sweep_->start(std::move(why), [this](SweepResult swept) { on_swept(std::move(swept)); });
@@ -391,6 +389,7 @@ void Cycle::drop_rebalance(std::string_view why) {
 }
 
 void Cycle::fail(Error error) {
+  if (written_) return keep_written(error.context);
   if (parts_.read_only) report_.resweep.clear();  // the next cycle sweeps everything
   report_.error = std::move(error);
   finish();

@@ -89,12 +89,20 @@ class Cycle {
   void stop_measuring() { measuring_.request_stop(); }
 
  private:
+  /// Of the state, at a moment that it may go back to.
+  struct StandingRoutes {
+    std::shared_ptr<const ActiveSubnet> in_force;
+    std::shared_ptr<const ActiveSubnet> with_lost;
+    Orientation orientation;
+  };
+
   void on_swept(SweepResult swept);
   void probe_refusing();
   void take_in();
   void leave_out_known_refusing();
   void leave_out_inactive_links();
   void count_found();
+  void go_on_with(SweepReport rest);
   void look_again_at_raised();
   void take_keys();
   void follow_other_master();
@@ -102,7 +110,6 @@ class Cycle {
   void address();
   void await_book();
   void read_held();
-  void go_on_with(SweepReport rest);
   void read_back(void (Cycle::*then)());
   void route();
   void rebalance(RouteJob job);
@@ -126,8 +133,9 @@ class Cycle {
   [[nodiscard]] bool is_refusing_more(const PortRef& end) const;
   [[nodiscard]] bool leaves_out_stuck_links();
   void keep_turns(const TransitionPlan& plan);
-  void restore_before();
+  void restore(const StandingRoutes& routes);
   void hold(const TransitionPlan& plan);
+  void keep_written(std::string_view why);
   void note_plan(const TransitionPlan& plan);
   void tell_clients();
   void measure();
@@ -149,15 +157,16 @@ class Cycle {
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need
 
-  /// Of the state, when the cycle began.
-  struct Before {
-    std::shared_ptr<const ActiveSubnet> in_force;
-    std::shared_ptr<const ActiveSubnet> with_lost;
-    Orientation orientation;
-    std::vector<PortRef> stuck_links;
+  StandingRoutes before_;              // when the cycle began
+  std::vector<PortRef> stuck_before_;  // likewise
+
+  /// A plan that was written to its end, while routes without links that are stuck are made.
+  struct Written {
+    StandingRoutes routes;
+    CycleReport report;
   };
 
-  Before before_;
+  std::optional<Written> written_;
   std::shared_ptr<const Routed> instead_;  // see Routed
 
   unsigned round_ = 0;  // of routes: 0, then 1 when provisional ones come first

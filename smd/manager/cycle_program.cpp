@@ -86,6 +86,19 @@ std::vector<PortIdx> find_again(const std::vector<PortIdx>& ports,
   return found;
 }
 
+/// Of the same cycle: what `before` says of routes, and of those whom they lead to.
+void restore_outcome(CycleReport& report, CycleReport before) {
+  report.counts = before.counts;
+  report.engine = std::move(before.engine);
+  report.engine_asked = std::move(before.engine_asked);
+  report.engine_refused = std::move(before.engine_refused);
+  report.notes = std::move(before.notes);
+  report.candidates = std::move(before.candidates);
+  report.routed = before.routed;
+  report.routes = std::move(before.routes);
+  report.cycle_text = std::move(before.cycle_text);
+}
+
 }  // namespace
 
 /// A plan starts from the rows that are there, as it does from the entries.
@@ -191,20 +204,38 @@ void Cycle::note_plan(const TransitionPlan& plan) {
   if (!plan.why.empty()) report.why = plan.why;
 }
 
-/// What is published, and what later cycles start from, is what was in force before.
-void Cycle::restore_before() {
+/// What is published, and what later cycles start from, is what was in force then.
+void Cycle::restore(const StandingRoutes& routes) {
   std::tie(parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation) =
-      std::tie(before_.in_force, before_.with_lost, before_.orientation);
+      std::tie(routes.in_force, routes.with_lost, routes.orientation);
 }
 
 /// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
 /// The next cycle finds the change again.
 void Cycle::hold(const TransitionPlan& plan) {
+  const std::string why =
+      "the change waits, since nothing proves it free of deadlock (sm.unproved): " + plan.why;
+  if (written_) return keep_written(why);
   note_plan(plan);
-  restore_before();
+  restore(before_);
   parts_.state.stale = "a change waits";
-  fail({Errc::Unsupported,
-        "the change waits, since nothing proves it free of deadlock (sm.unproved): " + plan.why});
+  fail({Errc::Unsupported, why});
+}
+
+/// There are no routes without the links that are stuck, or no way to them: what the switches hold
+/// is all that this cycle reaches.
+void Cycle::keep_written(std::string_view why) {
+  Written written = *std::exchange(written_, std::nullopt);
+  report_.routing += parts_.meter.lap();
+  restore(written.routes);
+  go_on_with(parts_.state.in_force->sweep);
+  restore_outcome(report_, std::move(written.report));
+  for (const PortRef& end : refusal_.links) {
+    log::warn("link.not_active", "node={} port={} why=\"{}\"", end.node, end.port, why);
+    parts_.state.inactive_links.erase(end);
+  }
+  mark_verified();
+  tell_clients();
 }
 
 /// Before the first of them is blocked, so that a daemon that dies meanwhile leaves a trace.
@@ -234,12 +265,13 @@ void Cycle::program(TransitionPlan plan) {
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
   if (must_be_free && !plan.is_free()) {
-    restore_before();
+    restore(before_);
     if (is_on_trial()) return end_trial(print_cost(plan), true);
     if (const auto other = std::exchange(instead_, nullptr)) return on_routed(*other);
     return drop_rebalance(print_transition_kind(plan.kind));
   }
   if (plan.kind == TransitionKind::Held) return hold(plan);
+  written_.reset();
   if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
   if (!parts_.state.in_force->rows->empty()) parts_.store.set_sl_to_vl_mark();
   hooks_.on_phase(Phase::Programming);
@@ -335,6 +367,7 @@ void Cycle::on_programmed(ProgramReport report) {
       return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
   } else if (leaves_out_stuck_links()) {
+    written_ = {.routes = {state.in_force, state.with_lost, state.orientation}, .report = report_};
     return read_back(&Cycle::leave_out_refusing);
   }
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings)) {
@@ -354,6 +387,9 @@ void Cycle::on_programmed(ProgramReport report) {
 bool Cycle::is_refusing_more(const PortRef& end) const {
   const Fabric& fabric = *found_.fabric;
   const PortIdx port = fabric.port_of(*fabric.find_node(end.node), end.port);
+  const auto is_active = [&](PortIdx at) {
+    return fabric.port_info[at].state() == PortState::Active;
+  };
   const auto refuses = [&](PortIdx side) {
     const NodeIdx node = fabric.node_of[side];
     const PortIdx own = fabric.port_of(node, PortNum{0});
@@ -376,7 +412,7 @@ bool Cycle::leaves_out_stuck_links() {
     return std::ranges::binary_search(needed_links_, end) || is_refusing_more(end);
   });
   std::vector<PortRef> again = stuck;
-  keep_common(again, before_.stuck_links);
+  keep_common(again, stuck_before_);
   parts_.state.stuck_links = std::move(stuck);
   if (again.empty() || round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   std::map<PortRef, std::string> links;
@@ -389,15 +425,21 @@ bool Cycle::leaves_out_stuck_links() {
 /// Whether there is somebody to blame for the plan that does not get on, or a link, and the rest
 /// can do without.
 bool Cycle::has_refusing() const {
-  const auto is_active = [&](PortIdx at) {
-    return fabric.port_info[at].state() == PortState::Active;
-  };
   if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   if (!refusal_.links.empty()) return true;
   return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
     const auto node = found_.fabric->find_node(guid);
     return node && !is_indispensable(found_, *node);
   });
+}
+
+/// What is left of the fabric, whose ports have other numbers.
+void Cycle::go_on_with(SweepReport rest) {
+  const std::shared_ptr<const Fabric> before = found_.fabric;
+  found_ = std::move(rest);
+  for (std::vector<PortIdx>* const ports : {&report_.came_up, &ours_already_})
+    *ports = find_again(*ports, *before, *found_.fabric);
+  count_found();
 }
 
 /// What one switch does not take is its own loss: the others are routed around it, as around a link
@@ -435,15 +477,6 @@ void Cycle::tell_clients() {
   if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
   reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {
-/// What is left of the fabric, whose ports have other numbers.
-void Cycle::go_on_with(SweepReport rest) {
-  const std::shared_ptr<const Fabric> before = found_.fabric;
-  found_ = std::move(rest);
-  for (std::vector<PortIdx>* const ports : {&report_.came_up, &ours_already_})
-    *ports = find_again(*ports, *before, *found_.fabric);
-  count_found();
-}
-
     end_stage(reregistration_, report_.configure, &Cycle::measure);
   });
 }

@@ -382,5 +382,41 @@ TEST_F(ChangesWithoutProof, AreMadeWhileEveryPortIsDownWhereTheOperatorSaysSo) {
   EXPECT_EQ(find_fault(), "");
 }
 
+// What cannot be proved is to leave the cable out; the host is another matter.
+TEST(AChangeThatWaits, KeepsNoHostOutWhereAnotherOneIsWritten) {
+  Lives lives("torus:dims=4.4,hosts=1");
+  const std::uint32_t late = lives.TimedFabric::node("host-00003");
+  lives.fabric.set_link(late, PortNum{1}, false);
+  Settings settings = settings_for("itb-vl");
+  settings.strategy.planner.unproved = Unproved::Hold;
+  lives.live(std::move(settings));
+  ASSERT_TRUE(lives.settle_up());
+  SimulatedManager& life = *lives.life;
+  const Cable cable = cables_between_switches(lives.fabric.spec()).front();
+  life.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    return smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo) ||
+           decode_port_info(smp.data)->state() != PortState::Active ||
+           find_destination(lives, smp) != cable.node ||
+           decode_port_info_modifier(smp.attribute_modifier).port != cable.port;
+  };
+  lives.set_first_cable(false);
+  lives.set_first_cable(true);  // before anybody looked
+  ASSERT_TRUE(life.settle());
+  ASSERT_GT(life.reports.back().ports_down_after, 0u);
+
+  lives.fabric.set_link(late, PortNum{1}, true);
+  ASSERT_TRUE(life.settle());
+  const CycleReport& last = life.reports.back();
+  EXPECT_FALSE(last.error) << last.error->context;
+  EXPECT_TRUE(last.routes.ok());
+  EXPECT_GT(last.ports_down_after, 0u);
+  EXPECT_EQ(last.counts.lids, 32u);
+  EXPECT_EQ(lives.fabric.port_info(late, PortNum{1}).state(), PortState::Active);
+  const auto active = life.manager.active().current();
+  EXPECT_EQ(active, life.manager.share_in_force());
+  EXPECT_TRUE(active->fabric().find_node(lives.fabric.spec().nodes[late].guid));
+  EXPECT_EQ(lives.find_fault(), "") << "what is in force is in the switches";
+}
+
 }  // namespace lanes_test
 }  // namespace smd::test
