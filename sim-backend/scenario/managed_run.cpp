@@ -149,6 +149,7 @@ class ManagedRun {
     const ManagerSpec& spec = scenario_.manager;
     smd::Settings out = default_settings();
     out.engine = scenario_.program.engine;
+    out.lids.min = spec.lid_min;
     out.engine_options.auto_vls = smd::EngineOptions{}.auto_vls;  // as program_nodes() has it
     out.strategy = smd::make_strategy(spec.how, spec.drain);
     out.debounce = spec.debounce;

@@ -70,6 +70,7 @@ struct ManagerSpec {
   Duration drain = std::chrono::milliseconds(1);
   Duration debounce = std::chrono::milliseconds(3);
   Duration sweep_interval{0};
+  Lid lid_min{1};  // no key: blocks of tables below it are empty
 };
 
 enum class NetModel : std::uint8_t {

@@ -297,6 +297,19 @@ std::vector<BlockWrite> choose_leftovers(const ProgramRun& run) {
   return out;
 }
 
+std::vector<BlockWrite> choose_hidden_blocks(const ProgramRun& run) {
+  LftBlock none;
+  none.fill(kNoRoute);
+  std::vector<BlockWrite> out;
+  for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
+    for_each_hidden_block(run, sw, [&](std::uint32_t number) {
+      if (!run.state.tables.find_block(run.guid_of(sw), number))
+        out.push_back(write_of(sw, number, none));
+    });
+  }
+  return out;
+}
+
 std::string find_unwanted_block(const ProgramRun& run) {
   const std::size_t top = run.input.lft->top().value();
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {

@@ -103,6 +103,10 @@ class BlockWriter {
 /// tables hold beyond what is wanted.
 [[nodiscard]] std::vector<BlockWrite> choose_leftovers(const ProgramRun& run);
 
+/// Blocks that LinearFDBTop is about to put in force and of which nothing is known, without an
+/// entry.
+[[nodiscard]] std::vector<BlockWrite> choose_hidden_blocks(const ProgramRun& run);
+
 /// The first block that does not hold the wanted routes: "LFT block 3 of 0x…". Empty: none.
 [[nodiscard]] std::string find_unwanted_block(const ProgramRun& run);
 

@@ -39,6 +39,20 @@ struct ProgramRun {
   void not_kept(NodeIdx node, PortNum port, std::string what);
 };
 
+/// Blocks up to the highest LID that are not in force yet, since LinearFDBTop is below them. What
+/// the block of LinearFDBTop itself holds is part of every plan, known or not.
+template <class Visit>
+void for_each_hidden_block(const ProgramRun& run, SwitchIdx sw, Visit&& visit) {
+  const SwitchInfo& now = run.report.switch_info[sw];
+  const std::uint32_t held = now.linear_fdb_top;
+  const std::uint32_t top = run.input.lft->top().value();
+  if (has_random_table(now) || held >= top) return;
+  const auto block_size = static_cast<std::uint32_t>(kLftBlockSize);
+  for (std::uint32_t number = held == 0 ? 0 : held / block_size + 1; number <= top / block_size;
+       ++number)
+    visit(number);
+}
+
 /// What of a list could not be confirmed.
 struct Unconfirmed {
   std::vector<Guid> nodes;  // in the order in which they failed; one may be there twice

@@ -44,12 +44,13 @@ class PhaseRunner {
   void write_sl_to_vl();
   void drain(std::function<void()> then);
   void write_entries();
+  void write_hidden_blocks();
   void raise_tops();
   void activate();
   void write_leftovers();
   void finish();
 
-  /// True when the plan ends here.
+  /// Of a list that was done: true when the plan ends here.
   bool interrupts(std::string_view list, Unconfirmed unconfirmed);
   bool lacks_links();
 
@@ -129,9 +130,16 @@ void PhaseRunner::write_entries() {
   parts_.blocks.write(
       phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
       [this](Unconfirmed unconfirmed) {
-        if (interrupts("writing entries", std::move(unconfirmed))) return;
-        raise_tops();
+        if (!interrupts("writing entries", std::move(unconfirmed))) write_hidden_blocks();
       });
+}
+
+/// A switch that comes back forwards nothing until LinearFDBTop rises, also where this phase has
+/// entries in some of its blocks only, and the later ones rely on them.
+void PhaseRunner::write_hidden_blocks() {
+  parts_.blocks.write(choose_hidden_blocks(run_), [this](Unconfirmed unconfirmed) {
+    if (!interrupts("writing blocks below LinearFDBTop", std::move(unconfirmed))) raise_tops();
+  });
 }
 
 void PhaseRunner::raise_tops() {
@@ -152,7 +160,7 @@ void PhaseRunner::activate() {
   });
 }
 
-/// Blocks that no entry of the plan touched, and that LinearFDBTop may be about to put in force.
+/// Blocks that no entry of the plan touched.
 void PhaseRunner::write_leftovers() {
   if (!std::exchange(defaults_set_, true))
     return parts_.switches.set_default_ports([this] { write_leftovers(); });

@@ -46,7 +46,7 @@ void SwitchSetter::raise_tops(std::function<void(Unconfirmed)> done) {
       [this, done = std::move(done)] {
         Unconfirmed unconfirmed;
         for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
-          if (may_rise(sw)) unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
+          if (is_below_top(sw)) unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
         }
         done(std::move(unconfirmed));
       });
@@ -168,22 +168,23 @@ SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
   return wanted;
 }
 
-bool SwitchSetter::may_rise(SwitchIdx sw) const {
+bool SwitchSetter::is_below_top(SwitchIdx sw) const {
   const SwitchInfo& now = run_.report.switch_info[sw];
-  return !has_random_table(now) && now.linear_fdb_top < run_.input.lft->top().value() &&
-         !would_show_unknown_blocks(sw) && !has_restarted(sw);
+  return !has_random_table(now) && now.linear_fdb_top < run_.input.lft->top().value();
+}
+
+bool SwitchSetter::may_rise(SwitchIdx sw) const {
+  return is_below_top(sw) && !would_show_unknown_blocks(sw) && !has_restarted(sw);
 }
 
 bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {
   const TransitionPlan* plan = run_.input.plan;
   if (plan == nullptr || plan->kind == TransitionKind::Initial) return false;
-  const SwitchInfo& now = run_.report.switch_info[sw];
-  const std::uint32_t top = run_.input.lft->top().value();
-  if (has_random_table(now) || top <= now.linear_fdb_top) return false;
-  for (std::uint32_t number = 0; number <= top / kLftBlockSize; ++number) {
-    if (!run_.state.tables.find_block(run_.guid_of(sw), number)) return true;
-  }
-  return false;
+  bool would = false;
+  for_each_hidden_block(run_, sw, [&](std::uint32_t number) {
+    would = would || !run_.state.tables.find_block(run_.guid_of(sw), number);
+  });
+  return would;
 }
 
 void SetProbe::start(const SweepReport& found, std::vector<SwitchIdx> switches, Done done) {

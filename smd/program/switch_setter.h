@@ -33,8 +33,9 @@ class SwitchSetter {
   /// Of random tables: goes with the entries that it completes.
   void set_default_ports(Done done);
 
-  /// LinearFDBTop of switches of which every block below it is known by now. A switch without it
-  /// forwards nothing, whatever its blocks say: it goes with the entries that others rely on.
+  /// LinearFDBTop of switches of which every block that it puts in force is known by now. A switch
+  /// without it forwards nothing, whatever its blocks say: it goes with the entries that others
+  /// rely on, and every switch that is left below it is unconfirmed.
   void raise_tops(std::function<void(Unconfirmed)> done);
 
   /// What set_before() left.
@@ -49,6 +50,7 @@ class SwitchSetter {
   [[nodiscard]] SmpRequest request(SwitchIdx sw, Method method, AttributeId attribute) const;
   [[nodiscard]] bool has_restarted(SwitchIdx sw) const;
   [[nodiscard]] SwitchInfo wanted_of(SwitchIdx sw) const;
+  [[nodiscard]] bool is_below_top(SwitchIdx sw) const;
   [[nodiscard]] bool may_rise(SwitchIdx sw) const;
   [[nodiscard]] bool would_show_unknown_blocks(SwitchIdx sw) const;
 

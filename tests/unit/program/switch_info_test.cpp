@@ -78,12 +78,13 @@ TEST_F(MoreLids, ComeIntoForceAfterTheirBlocksAreKnown) {
   for (const SwitchInfo& info : report.switch_info) EXPECT_EQ(info.linear_fdb_top, 200);
 }
 
-/// Every new block in the first phase; one entry more in the second, which relies on the first.
-TransitionPlan two_phases(ProgramLab& lab) {
+/// These LIDs, of three new blocks, in the first phase; one entry more in the second, which relies
+/// on the first.
+TransitionPlan two_phases(ProgramLab& lab, const std::vector<std::uint16_t>& first) {
   TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}, {}}};
   for (const SwitchIdx sw : lab.snapshot().switch_node.indices()) {
-    for (const int number : {100, 150, 200}) {
-      const Lid lid{static_cast<std::uint16_t>(number)};
+    for (const std::uint16_t number : first) {
+      const Lid lid{number};
       lab.routing.lft.set_route(sw, lid, PortNum{1});
       plan.phases[0].entries.push_back({sw, lid, PortNum{1}});
     }
@@ -94,24 +95,57 @@ TransitionPlan two_phases(ProgramLab& lab) {
 }
 
 TEST_F(MoreLids, ComeIntoForceBeforeThePhaseThatReliesOnThem) {
-  const TransitionPlan plan = two_phases(lab);
+  const TransitionPlan plan = two_phases(lab, {100, 150, 200});
   EXPECT_THAT(order_of_sets(&plan),
               testing::ElementsAre("LinearForwardingTable", "SwitchInfo", "LinearForwardingTable"));
   EXPECT_EQ(switch_sets, lab.snapshot().switch_count());
   EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
 }
 
+// Nobody has a LID of the second block.
+TEST_F(MoreLids, ComeIntoForceThoughThePlanLeavesABlockAlone) {
+  const TransitionPlan plan = two_phases(lab, {150, 200});
+  EXPECT_THAT(order_of_sets(&plan),
+              testing::ElementsAre("LinearForwardingTable", "SwitchInfo", "LinearForwardingTable"));
+  EXPECT_EQ(switch_sets, lab.snapshot().switch_count());
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_EQ(report.blocks_written, lab.snapshot().switch_count() * 3 + 1);
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+  EXPECT_EQ(lab.find_false_claim(), "");
+}
+
+// What it holds is part of the proof, until a phase writes it.
+TEST_F(MoreLids, ComeIntoForceBesideABlockInForceThatNobodyKnows) {
+  TransitionPlan plan = two_phases(lab, {150, 200});
+  for (std::uint16_t l = 1; l < kLftBlockSize; ++l)
+    plan.phases[1].entries.push_back(
+        {SwitchIdx{0}, Lid{l}, lab.routing.lft.route(SwitchIdx{0}, Lid{l})});
+  std::ranges::sort(plan.phases[1].entries);
+  lab.state.tables.forget_block(lab.snapshot().node_guid[lab.snapshot().switch_node[SwitchIdx{0}]],
+                                0);
+  EXPECT_THAT(order_of_sets(&plan),
+              testing::ElementsAre("LinearForwardingTable", "SwitchInfo", "LinearForwardingTable"));
+  EXPECT_EQ(switch_sets, lab.snapshot().switch_count());
+  EXPECT_FALSE(report.plan_interrupted);
+  EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+}
+
 TEST_F(MoreLids, HoldBackThePhaseThatReliesOnThem) {
-  const TransitionPlan plan = two_phases(lab);
   lab.tap.on_receive = [](Smp& smp) {
     if (smp.attribute_id == kSwitchInfo) smp.status = 0x1c;
     return true;
   };
-  order_of_sets(&plan);
-  ASSERT_TRUE(report.plan_interrupted);
-  EXPECT_EQ(report.plan_interrupted->phase, 0u);
-  EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("raising LinearFDBTop"));
-  EXPECT_EQ(report.plan_interrupted->switches.size(), lab.snapshot().switch_count());
+  for (const std::vector<std::uint16_t>& first :
+       std::vector<std::vector<std::uint16_t>>{{100, 150, 200}, {150, 200}}) {
+    const TransitionPlan plan = two_phases(lab, first);
+    order_of_sets(&plan);
+    ASSERT_TRUE(report.plan_interrupted);
+    EXPECT_EQ(report.plan_interrupted->phase, 0u);
+    EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("raising LinearFDBTop"));
+    EXPECT_EQ(report.plan_interrupted->switches.size(), lab.snapshot().switch_count());
+    lab.state.tables.forget_block(
+        lab.snapshot().node_guid[lab.snapshot().switch_node[SwitchIdx{0}]], 1);
+  }
 }
 
 TEST_F(MoreLids, ComeIntoForceAtOnceWhenNothingCarriesData) {
