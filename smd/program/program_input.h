@@ -38,6 +38,10 @@ struct ProgramState {
   std::optional<QosPolicy> audited;  // every port was looked at once, and obeyed it but for:
   std::set<RefusedTable> refused_tables;
 
+  /// When the last list of a plan that changed entries, turns or rows while data flowed was done:
+  /// packets that were sent by what they were before may be on their way.
+  std::optional<TimePoint> changed_at;
+
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
   /// words of its own for that.
   void forget(Guid node);

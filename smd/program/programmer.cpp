@@ -38,6 +38,9 @@ class PhaseRunner {
   void start(std::function<void()> done);
 
  private:
+  [[nodiscard]] Duration time_to_drain() const;
+  void note_changes();
+  [[nodiscard]] std::uint64_t smps_of_changes() const;
   void block_turns();
   void restore_turns();
   void deactivate();
@@ -67,13 +70,35 @@ class PhaseRunner {
   std::function<void()> done_;
   std::size_t at_ = 0;
   std::uint64_t closed_before_ = 0;  // before this phase
+  std::uint64_t smps_noted_ = 0;     // of changes
   bool defaults_set_ = false;
   bool whole_written_ = false;
 };
 
 void PhaseRunner::start(std::function<void()> done) {
   done_ = std::move(done);
-  block_turns();
+  smps_noted_ = smps_of_changes();
+  const Duration wait = time_to_drain();
+  wait > Duration{0} ? parts_.batch.later(wait, [this] { block_turns(); }) : block_turns();
+}
+
+/// A plan was proved for what switches hold as it begins. What an earlier plan replaced a moment
+/// ago is in no mixture of it, so the packets that were sent by that are given the time to leave:
+/// what is left of it, which is none unless one plan follows another at once.
+Duration PhaseRunner::time_to_drain() const {
+  const std::optional<TimePoint>& last = run_.state.changed_at;
+  if (!last || plan().kind == TransitionKind::Initial || plan().phases.empty()) return Duration{0};
+  const Duration drain_time = run_.input.writing.drain_time;
+  return std::clamp(*last + drain_time - run_.runtime.now(), Duration{0}, drain_time);
+}
+
+void PhaseRunner::note_changes() {
+  if (std::exchange(smps_noted_, smps_of_changes()) == smps_of_changes()) return;
+  if (plan().kind != TransitionKind::Initial) run_.state.changed_at = run_.runtime.now();
+}
+
+std::uint64_t PhaseRunner::smps_of_changes() const {
+  return run_.report.turns.smps + run_.report.tables.smps;
 }
 
 void PhaseRunner::block_turns() {
@@ -180,6 +205,7 @@ void PhaseRunner::finish() {
 }
 
 bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
+  note_changes();
   if (unconfirmed.empty() || plan().kind == TransitionKind::Initial) return false;
   std::string why = fmt::format(
       "{} of phase {}: {}, {}", list, at_ + 1, unconfirmed.nodes.front(), unconfirmed.first);

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "smd/program/lft_writer.h"
 #include "tests/unit/program/program_lab.h"
 
@@ -233,6 +236,55 @@ TEST(DrainedPlans, WaitBetweenPhasesAndNotAfterTheLast) {
     const Duration waits = in_flight == InFlight::Drained ? 2 * drain_time : Duration{0};
     EXPECT_GE(took, waits);
     EXPECT_LT(took, waits + drain_time);
+  }
+}
+
+/// From the beginning of the plan to its first forwarding block, with a drain time of 100 ms.
+Duration time_to_entries(ProgramLab& lab, const TransitionPlan& plan) {
+  ProgramInput input = lab.input();
+  input.plan = &plan;
+  input.writing.drain_time = std::chrono::milliseconds(100);
+  const TimePoint began = lab.runtime.now();
+  std::optional<Duration> waited;
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (!waited && smp.attribute_id == kLft) waited = lab.runtime.now() - began;
+    return true;
+  };
+  (void)lab.program(input);
+  lab.tap.on_send = nullptr;
+  EXPECT_TRUE(waited);
+  return waited.value_or(Duration{0});
+}
+
+// Its proof begins with what switches hold, and knows nothing of what an entry was before that.
+TEST(DrainedPlans, BeginWhenWhatAPlanBeforeReplacedHasDrained) {
+  using std::chrono::milliseconds;
+  for (const bool refused : {false, true}) {
+    SCOPED_TRACE(refused);
+    ProgramLab lab("fat-tree:k=4,levels=2");
+    lab.spread_lids(10);
+    lab.bring_up();
+    const ForwardingTables first = lab.routing.lft;
+    const ForwardingTables second = turned_tables(lab.snapshot(), first);
+    TransitionPlan there = split_by_lid(first, second, 1), back = split_by_lid(second, first, 1);
+    lab.tap.on_receive = [&](Smp& smp) {
+      if (refused && smp.attribute_id == kLft && smp.attribute_modifier == 1) smp.status = 0x1c;
+      return true;
+    };
+    lab.routing.lft = second;
+    EXPECT_LT(time_to_entries(lab, there), milliseconds(50)) << "nothing was replaced";
+    lab.tap.on_receive = nullptr;
+    lab.routing.lft = first;
+    lab.runtime.run_until(lab.runtime.now() + milliseconds(40));
+    const Duration waited = time_to_entries(lab, back);
+    EXPECT_GT(waited, milliseconds(50));
+    EXPECT_LE(waited, milliseconds(65)) << "40 ms of it had passed";
+    lab.runtime.run_until(lab.runtime.now() + milliseconds(100));
+    lab.routing.lft = second;
+    EXPECT_LT(time_to_entries(lab, there), milliseconds(10)) << "it has drained by itself";
+    lab.routing.lft = first;
+    back.kind = TransitionKind::Initial;
+    EXPECT_LT(time_to_entries(lab, back), milliseconds(10)) << "nothing carries data";
   }
 }
 
