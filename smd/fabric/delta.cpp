@@ -98,7 +98,7 @@ class UnresponsiveParts {
 
  private:
   /// The port of a living switch that a link of `before` ended in and that nothing was found at,
-  /// though it carries data; kNone: none.
+  /// though it may carry data (an Armed port does with the first packet); kNone: none.
   PortIdx open_end(PortIdx port) const {
     const NodeIdx node = before_.node_of[port];
     const std::optional<NodeIdx> here = now_.find_node(before_.node_guid[node]);
@@ -107,7 +107,7 @@ class UnresponsiveParts {
     if (number.value() > now_.num_ports(*here)) return kNone<PortIdx>;
     const PortIdx end = now_.port_of(*here, number);
     const bool open =
-        now_.peer[end] == kNone<PortIdx> && now_.port_info[end].state() == PortState::Active;
+        now_.peer[end] == kNone<PortIdx> && now_.port_info[end].state() >= PortState::Armed;
     return open ? end : kNone<PortIdx>;
   }
 

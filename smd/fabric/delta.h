@@ -38,14 +38,14 @@ struct Delta {
 
 /// Nothing when `now` has all of `before` that may carry data. Else `now`, every index as it was,
 /// with those switches appended, and the links between switches that `before` had and whose ends
-/// are still Active, as far as anybody can tell. A switch that only lost switches lead to counts
-/// when one of them is joined to a living one. Where `now` has no switch at all, the manager is cut
-/// off and cannot tell: then all count.
+/// are still Active, or Armed, as far as anybody can tell. A switch that only lost switches lead to
+/// counts when one of them is joined to a living one. Where `now` has no switch at all, the manager
+/// is cut off and cannot tell: then all count.
 [[nodiscard]] std::optional<Fabric> with_unresponsive(const Fabric& now, const Fabric& before);
 
 /// The same with every lost switch that has a link left, joined to a living one or not: one that is
 /// found again may still lead to others that are not. A link is left until a living end of it is
-/// seen in another state than Active. Where this is nothing, so is with_unresponsive().
+/// seen in another state than these. Where this is nothing, so is with_unresponsive().
 [[nodiscard]] std::optional<Fabric> with_lost(const Fabric& now, const Fabric& before);
 
 }  // namespace smd

@@ -83,8 +83,9 @@ bool sl_to_vl_discards(const TransitionTask& task) {
 
 bool carries_data(const Fabric& fabric, PortIdx port) {
   const PortIdx peer = fabric.peer[port];
-  return peer != kNone<PortIdx> && fabric.port_info[port].state() == PortState::Active &&
-         fabric.port_info[peer].state() == PortState::Active;
+  if (peer == kNone<PortIdx>) return false;
+  const PortState own = fabric.port_info[port].state(), other = fabric.port_info[peer].state();
+  return std::max(own, other) == PortState::Active && std::min(own, other) >= PortState::Armed;
 }
 
 bool awaits_activation(const Fabric& fabric, PortIdx port) {

@@ -178,7 +178,8 @@ struct TransitionTask {
 /// A wanted SL-to-VL entry discards packets of some SL.
 [[nodiscard]] bool sl_to_vl_discards(const TransitionTask& task);
 
-/// A link carries data when both of its ports are Active.
+/// A link carries data when one of its ports is Active and the other Armed at least: an Armed port
+/// becomes Active by itself with the first data packet that comes in.
 [[nodiscard]] bool carries_data(const Fabric& fabric, PortIdx port);
 
 /// The port has a link and is in Initialize or Armed.

@@ -196,8 +196,9 @@ bool PlanBuilder::must_activate_first(const TransientGraph& transient) const {
   const Fabric& fabric = *task_.fabric;
   return std::ranges::any_of(transient.changes(), [&](const EntryChange& change) {
     const NodeIdx node = fabric.switch_node[change.sw];
-    return !initial_.idle[change.sw] && change.egress.value() <= fabric.num_ports(node) &&
-           initial_.flow[fabric.port_of(node, change.egress)] == Flow::Later;
+    if (initial_.idle[change.sw] || change.egress.value() > fabric.num_ports(node)) return false;
+    const Flow flow = initial_.flow[fabric.port_of(node, change.egress)];
+    return flow == Flow::Later || flow == Flow::Half;
   });
 }
 

@@ -32,7 +32,7 @@ class PlanBuilder {
   /// Without phases. Says what remains blocked.
   [[nodiscard]] TransitionPlan begin(TransitionKind kind) const;
 
-  /// Entries of switches with data would lead over links that do not carry any yet.
+  /// Entries of switches with data would lead over links of which an end is not Active yet.
   [[nodiscard]] bool must_activate_first(const TransientGraph& transient) const;
 
   /// Entries of idle switches and turns to be restored come first, then, when asked to, links

@@ -25,6 +25,11 @@ bool is_up_or_to_activate(PortState state) {
   return state == PortState::Active || awaits_activation(state);
 }
 
+/// One end sends, and its first packet makes an Armed one at the other end Active.
+bool carries_data(PortState one, PortState other) {
+  return std::max(one, other) == PortState::Active && std::min(one, other) >= PortState::Armed;
+}
+
 bool has_link(const Fabric& fabric, SwitchIdx sw, PortNum number) {
   const NodeIdx node = fabric.switch_node[sw];
   return number.value() <= fabric.num_ports(node) &&
@@ -74,14 +79,15 @@ InitialState::InitialState(const TransitionTask& task)
     if (peer == kNone<PortIdx>) continue;
     const SwitchIdx own = fabric.switch_at(port);
     const SwitchIdx other = fabric.switch_at(peer);
-    const bool carries = states[port] == PortState::Active && states[peer] == PortState::Active;
+    const bool carries = carries_data(states[port], states[peer]);
+    const bool both_send = carries && states[port] == states[peer];
     const bool joins = own != kNone<SwitchIdx> && other != kNone<SwitchIdx>;
     if (carries) silent = false;
     if (carries && own != kNone<SwitchIdx>) idle[own] = 0;
     if (joins) {
       peer_switch[port] = other;
       if (is_up_or_to_activate(states[port]) && is_up_or_to_activate(states[peer]))
-        flow[port] = carries ? Flow::Now : Flow::Later;
+        flow[port] = both_send ? Flow::Now : carries ? Flow::Half : Flow::Later;
     }
     if (awaits_activation(states[port])) (joins ? activate_inner : activate_outer).push_back(port);
   }

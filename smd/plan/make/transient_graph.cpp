@@ -279,9 +279,9 @@ void TransientGraph::mark_channel(TurnGraph& graph,
   const PortIdx in = fabric_.peer[out];
   const SwitchIdx peer = initial_.peer_switch[out];
   // Links that open at the phase's end see its new entries only.
-  if (all_flow || initial_.flow[out] == Flow::Now) {
+  if (all_flow || is_now(initial_.flow[out])) {
     for_each_egress(peer, column, false, [&](PortIdx port) {
-      if (all_flow || initial_.flow[port] == Flow::Now) add(graph, in, port);
+      if (all_flow || is_now(initial_.flow[port])) add(graph, in, port);
     });
     if (all_flow) return;
   }

@@ -22,8 +22,11 @@ namespace smd {
 enum class Flow : std::uint8_t {
   Never,  // no link between switches, or one that stays down
   Later,  // once activated
+  Half,  // now, as soon as the Active end sends; the other is Armed, and no new entry leads over it
   Now,
 };
+
+[[nodiscard]] constexpr bool is_now(Flow flow) { return flow >= Flow::Half; }
 
 struct InitialState {
   explicit InitialState(const TransitionTask& task);

@@ -120,6 +120,22 @@ bool PlanReplay::is_unknown(SwitchIdx sw, std::uint16_t lid) const {
   return std::ranges::binary_search(unknown_, LooseEntry{.sw = sw, .lid = lid, .any = true});
 }
 
+// With one end Active the other need only be Armed: the first packet that it gets makes it Active.
+bool PlanReplay::carries(const Ports& up, PortIdx port) const {
+  const PortIdx peer = fabric_.peer[port];
+  if (peer == kNone<PortIdx>) return false;
+  const auto listens = [&](PortIdx end) {
+    return up[end] || fabric_.port_info[end].state() == PortState::Armed;
+  };
+  return (up[port] || up[peer]) && listens(port) && listens(peer);
+}
+
+// Both ends send.
+bool PlanReplay::is_active_link(PortIdx port) const {
+  const PortIdx peer = fabric_.peer[port];
+  return peer != kNone<PortIdx> && up_before_[port] && up_before_[peer];
+}
+
 bool PlanReplay::forwards_data(SwitchIdx sw) const {
   for (const PortIdx port : fabric_.external_ports(fabric_.switch_node[sw])) {
     if (carries(port)) return true;
@@ -181,9 +197,9 @@ void PlanReplay::find_use() {
     for (const PortIdx port : fabric_.external_ports(node)) {
       const PortIdx peer = fabric_.peer[port];
       if (peer == kNone<PortIdx> || !fabric_.is_switch(fabric_.node_of[peer])) continue;
-      use_[port] = up_before_[port] && up_before_[peer] ? LinkUse::Open
-                   : up_[port] && up_[peer]             ? LinkUse::Opens
-                                                        : LinkUse::Closed;
+      use_[port] = carries(up_before_, port) ? LinkUse::Open
+                   : carries(up_, port)      ? LinkUse::Opens
+                                             : LinkUse::Closed;
     }
   }
 }
@@ -217,7 +233,7 @@ std::string PlanReplay::check_entry(const EntryChange& change) const {
   const PortIdx peer = fabric_.peer[out];
   const bool will_open = (up_[out] || awaits_activation(fabric_, out)) &&
                          (up_[peer] || awaits_activation(fabric_, peer));
-  if (fabric_.is_switch(fabric_.node_of[peer]) && will_open && use_[out] != LinkUse::Open)
+  if (fabric_.is_switch(fabric_.node_of[peer]) && will_open && !is_active_link(out))
     return fmt::format(
         "{} leads to port {}, which is not active yet", print_entry(change), change.egress);
   return "";
@@ -235,7 +251,7 @@ std::string PlanReplay::check_detour(const EntryChange& change) const {
   if (change.egress.value() > fabric_.num_ports(node))
     return fmt::format("{} names port {}, which it has not", print_entry(change), change.egress);
   const PortIdx out = fabric_.port_of(node, change.egress);
-  if (use_[out] != LinkUse::Open)
+  if (use_[out] != LinkUse::Open || !is_active_link(out))
     return fmt::format("{} leads aside to port {}, which is no active link to a switch",
                        print_entry(change),
                        change.egress);
@@ -318,7 +334,7 @@ bool PlanReplay::got_on(SwitchIdx sw, std::uint16_t lid) const {
   const NodeIdx node = fabric_.switch_node[sw];
   if (egress.value() > fabric_.num_ports(node)) return false;
   const PortIdx out = fabric_.port_of(node, egress);
-  return egress == PortNum{0} || (fabric_.peer[out] != kNone<PortIdx> && carries(out));
+  return egress == PortNum{0} || carries(out);
 }
 
 // Packets that got on before are not led to a switch that may have no entry for them yet.

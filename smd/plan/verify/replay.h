@@ -46,9 +46,10 @@ class PlanReplay {
   [[nodiscard]] std::string check_next_hops(const TransitionPhase& phase) const;
   [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
 
-  [[nodiscard]] bool carries(PortIdx port) const {
-    return up_before_[port] && up_before_[fabric_.peer[port]];
-  }
+  [[nodiscard]] bool carries(PortIdx port) const { return carries(up_before_, port); }
+
+  [[nodiscard]] bool carries(const Ports& up, PortIdx port) const;
+  [[nodiscard]] bool is_active_link(PortIdx port) const;
 
   [[nodiscard]] bool forwards_data(SwitchIdx sw) const;
   [[nodiscard]] std::string take_sl_to_vl(const TransitionPhase& phase);

@@ -80,6 +80,18 @@ TEST(UnresponsiveSwitches, ASilentSwitchKeepsItsRowAndItsPlaceInTheOrientation) 
   EXPECT_EQ(extended->lids->base.size(), extended->fabric().port_count());
 }
 
+// Its far end may be Active: then the first packet from there makes this one Active as well.
+TEST(UnresponsiveSwitches, AreThereBehindPortsThatAreArmedOnly) {
+  Silent net;
+  Fabric armed = Silent::find_now();
+  for (const char* end : {"S2:2", "S4:1"})
+    armed.port_info[port(armed, end)].port_state = static_cast<std::uint8_t>(PortState::Armed);
+  const Subnet now = in_force_on(std::move(armed));
+  const Subnet extended = add_unresponsive(now, *net.before);
+  ASSERT_NE(extended, now);
+  EXPECT_EQ(extended->fabric().switch_count(), now->fabric().switch_count() + 1);
+}
+
 // Such routes keep directions for the next computation and have no ranks.
 TEST(UnresponsiveSwitches, DirectionsThatRoutesDoNotObeyAreKeptByGuidAlone) {
   struct Row {

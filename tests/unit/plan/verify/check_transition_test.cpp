@@ -25,6 +25,16 @@ HandMade two_new_links() {
   return {"S1-S2 S2~S3 S3~H3 S1-H1", "S1>H1=H1 S2>H1=S1", "S1>H3=S2 S2>H3=S3 S3>H3=H3 S3>H1=S2"};
 }
 
+/// One end of the cable is Armed only: it becomes Active with the first packet that comes in.
+HandMade with_armed(HandMade made, std::string_view at, std::string_view towards) {
+  Fabric fabric = *made.fabric;
+  const PortIdx own = port_towards(fabric, at, towards);
+  fabric.port_info[own].port_state = static_cast<std::uint8_t>(PortState::Armed);
+  fabric.port_info[fabric.peer[own]].port_state = static_cast<std::uint8_t>(PortState::Active);
+  made.fabric = std::make_shared<const Fabric>(std::move(fabric));
+  return made;
+}
+
 class CheckTransition : public testing::TestWithParam<Forgery> {};
 
 TEST_P(CheckTransition, FindsTheForgery) {
@@ -215,6 +225,12 @@ const Forgery kForgeries[] = {
        std::swap(plan.phases[0].entries, plan.phases[1].entries);
      },
      "phase 1: its entry for lid 2 at S1 leads to port 1, which is not active yet"},
+    {"EntriesBeforeBothEndsOfTheirCableAreActive",
+     [] { return with_armed(new_cable(), "S2", "S1"); },
+     [](const HandMade&, TransitionPlan& plan) {
+       std::swap(plan.phases[0].entries, plan.phases[1].entries);
+     },
+     "phase 1: its entry for lid 2 at S1 leads to port 1, which is not active yet"},
     {"ACableLeftInInitialize",
      new_cable,
      [](const HandMade&, TransitionPlan& plan) { plan.phases[0].activate.pop_back(); },
@@ -309,6 +325,39 @@ TEST(Mixtures, ANewEntryMaySendToAnOldOne) {
   EXPECT_THAT(rank_candidate(loop_of_two(),
                              {{"S1", "S2", 1}, {"S2", "S1", 2}, {"S1", "S3", 3}, {"S2", "S3", 2}}),
               HasSubstr("packets to lid 3 can go from S2:1 on to S1:1"));
+}
+
+// S1, S2 and S3 are joined to each other, and S4 to S1 and S2; H3 on S3. S1 goes through S2 before
+// and straight afterwards; S2 straight before, and through S4 and S1 afterwards: S1 has to change
+// first.
+HandMade half_active_loop(bool first_is_armed) {
+  HandMade made{"S1-S2 S2-S4 S4-S1 S1-S3 S2-S3 S3-H3",
+                "S1>H3=S2 S2>H3=S3 S4>H3=S1 S3>H3=H3",
+                "S1>H3=S3 S2>H3=S4"};
+  return first_is_armed ? with_armed(made, "S1", "S2") : with_armed(made, "S2", "S1");
+}
+
+TEST(HalfActiveLinks, CarryData) {
+  for (const bool first_is_armed : {true, false}) {
+    const HandMade made = half_active_loop(first_is_armed);
+    EXPECT_THAT(
+        rank_candidate(
+            made,
+            {{"S1", "S2", 1}, {"S2", "S3", 2}, {"S2", "S4", 2}, {"S4", "S1", 3}, {"S1", "S3", 4}}),
+        HasSubstr("packets to lid 3 can go from S4:2 on to S1:1"));
+    const TransitionPlan plan = plan_transition(made.task(), {});
+    EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+    EXPECT_EQ(plan.kind, TransitionKind::Certified);
+    EXPECT_EQ(plan.phases.size(), 2u);
+  }
+}
+
+TEST(HalfActiveLinks, AreNoBringUp) {
+  const HandMade made = with_armed({"S1~S2 S1~H1 S2~H2", "", "S1>H2=S2 S2>H2=H2"}, "S1", "S2");
+  EXPECT_NE(plan_transition(made.task(), {}).kind, TransitionKind::Initial);
+  TransitionPlan plan = plan_transition(made.task(), {.first = Deactivation::None});
+  plan.kind = TransitionKind::Initial;
+  EXPECT_THAT(check_transition(made.task(), plan).fault, HasSubstr("data flows"));
 }
 
 TEST(CheckTransitionKinds, TheJudgeIsPreciseAboutASinglePhase) {
