@@ -36,12 +36,74 @@ std::vector<std::size_t> sort_changes(const TransientGraph& transient,
   return sorted;
 }
 
+// What gives switches their first entry for a LID: before that they discard its packets, so whoever
+// leads packets there that got on before comes in the same phase at the earliest.
+class FirstEntries {
+ public:
+  FirstEntries(const TransitionTask& task,
+               const InitialState& initial,
+               const std::vector<EntryChange>& changes) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const SwitchIdx next = next_switch(task, initial, changes[i].sw, changes[i].egress);
+      if (next == kNone<SwitchIdx> || !is_given_first(task, next, changes[i].lid) ||
+          !got_on(task, changes[i].sw, changes[i].lid))
+        continue;
+      const auto first = std::ranges::lower_bound(
+          changes, std::pair{next, changes[i].lid}, {}, [](const EntryChange& each) {
+            return std::pair{each.sw, each.lid};
+          });
+      if (first == changes.end() || first->sw != next || first->lid != changes[i].lid) continue;
+      if (needed_.empty()) needed_.assign(changes.size(), kNothing);
+      needed_[i] = static_cast<std::size_t>(first - changes.begin());
+    }
+  }
+
+  // `stage_of` of changes, by index.
+  template <class StageOf>
+  [[nodiscard]] bool are_missing(std::size_t change, const StageOf& stage_of) const {
+    return !needed_.empty() && needed_[change] != kNothing &&
+           stage_of(needed_[change]) == EntryStage::Pending;
+  }
+
+ private:
+  static constexpr std::size_t kNothing = std::numeric_limits<std::size_t>::max();
+
+  static SwitchIdx next_switch(const TransitionTask& task,
+                               const InitialState& initial,
+                               SwitchIdx sw,
+                               PortNum egress) {
+    const NodeIdx node = task.fabric->switch_node[sw];
+    if (egress.value() > task.fabric->num_ports(node)) return kNone<SwitchIdx>;
+    return initial.peer_switch[task.fabric->port_of(node, egress)];
+  }
+
+  static bool is_given_first(const TransitionTask& task, SwitchIdx sw, Lid lid) {
+    const auto block = static_cast<std::uint32_t>(lid.value() / kLftBlockSize);
+    return entry_of(*task.held, sw, lid) == kNoRoute &&
+           entry_of(*task.wanted, sw, lid) != kNoRoute && lid.value() < task.lids->owner.size() &&
+           task.lids->owner[lid.value()] != kNone<PortIdx> &&
+           std::ranges::count(task.unknown, TableBlock{sw, block}) == 0;
+  }
+
+  static bool got_on(const TransitionTask& task, SwitchIdx sw, Lid lid) {
+    const Fabric& fabric = *task.fabric;
+    const PortNum held = entry_of(*task.held, sw, lid);
+    const NodeIdx node = fabric.switch_node[sw];
+    return held.value() <= fabric.num_ports(node) &&
+           (held == PortNum{0} || fabric.peer[fabric.port_of(node, held)] != kNone<PortIdx>);
+  }
+
+  std::vector<std::size_t> needed_;  // by change; empty: none needs any
+};
+
 // Stops where no change fits.
 OrderedPlan pass(TransientGraph& transient,
+                 const FirstEntries& first,
                  const TurnGraph& empty,
                  std::vector<std::size_t> pending,
                  InFlight in_flight,
                  std::size_t max_phases) {
+  const auto stage_of = [&](std::size_t change) { return transient.stage(change); };
   OrderedPlan plan{.phases = {}, .in_flight = in_flight};
   transient.set_stages(EntryStage::Pending);
   std::vector<std::size_t> now, left;
@@ -50,8 +112,10 @@ OrderedPlan pass(TransientGraph& transient,
     if (!transient.mark_sorted(graph, true)) break;
     now.clear();
     left.clear();
-    for (const std::size_t change : pending)
-      (transient.try_now(graph, change) ? now : left).push_back(change);
+    for (const std::size_t change : pending) {
+      const bool waits = first.are_missing(change, stage_of);
+      (!waits && transient.try_now(graph, change) ? now : left).push_back(change);
+    }
     if (now.empty()) break;
     OrderedPhase phase{.entries = {}, .certificate = graph.order()};
     for (const std::size_t change : now) {
@@ -148,8 +212,10 @@ class VlPhaseSearch {
     return pending;
   }
 
-  // As many pending changes as fit into one phase. None when the state itself has a cycle.
-  std::optional<OrderedPhase> fill_phase() {
+  // As many pending changes as fit into one phase, and wait for no first entry. None when the state
+  // itself has a cycle.
+  std::optional<OrderedPhase> fill_phase(const FirstEntries* first) {
+    const auto stage_of = [&](std::size_t change) { return transient_.stage(change); };
     auto graph = build(false);
     if (!graph) return std::nullopt;
     std::vector<std::uint32_t> now;
@@ -164,7 +230,8 @@ class VlPhaseSearch {
         continue;
       }
       for (const std::uint32_t i : pending) {
-        if (pending.size() > 1 && try_now(*graph, lid, {&i, 1})) now.push_back(i);
+        const bool waits = first != nullptr && first->are_missing(i, stage_of);
+        if (!waits && pending.size() > 1 && try_now(*graph, lid, {&i, 1})) now.push_back(i);
       }
     }
     OrderedPhase phase{.entries = {}, .certificate = order_of(*graph)};
@@ -261,13 +328,14 @@ std::optional<OrderedPlan> find_phases(TransientGraph& transient,
                                        unsigned max_phases) {
   if (transient.changes().size() > kMostOrderedChanges) return std::nullopt;
   const std::vector<std::uint16_t> distances = transient.measure_distances();
+  const FirstEntries first{transient.task(), transient.initial(), transient.changes()};
   std::optional<OrderedPlan> best;
   for (const InFlight in_flight : {InFlight::Linger, InFlight::Drained}) {
     for (const Sequence sequence : kSequences) {
       const std::size_t limit = best ? best->phases.size() - 1 : max_phases;
       if (limit < 2) return best;
-      OrderedPlan found =
-          pass(transient, empty, list_pending(transient, distances, sequence), in_flight, limit);
+      OrderedPlan found = pass(
+          transient, first, empty, list_pending(transient, distances, sequence), in_flight, limit);
       if (found.left == 0) best = std::move(found);
     }
   }
@@ -276,9 +344,11 @@ std::optional<OrderedPlan> find_phases(TransientGraph& transient,
 
 OrderedPlan find_most(TransientGraph& transient, const TurnGraph& empty, unsigned max_phases) {
   const std::vector<std::uint16_t> distances = transient.measure_distances();
+  const FirstEntries first{transient.task(), transient.initial(), transient.changes()};
   std::optional<OrderedPlan> best;
   for (const Sequence sequence : kSequences) {
     OrderedPlan found = pass(transient,
+                             first,
                              empty,
                              list_pending(transient, distances, sequence),
                              InFlight::Drained,
@@ -323,9 +393,10 @@ std::optional<VlPlan> find_vl_phases(const TransitionTask& task,
   transient.set_sl_to_vl(VlTransientGraph::SlToVlState::Wanted);
   transient.set_advertised(false);
   transient.set_stages(EntryStage::Pending);
+  const FirstEntries first{task, initial, changes};
   while (!search.list_pending().empty()) {
     if (plan.phases.size() + 2 > max_phases || budget.is_spent()) return std::nullopt;
-    auto phase = search.fill_phase();
+    auto phase = search.fill_phase(lossless ? &first : nullptr);
     if (!phase || phase->entries.empty()) return std::nullopt;
     plan.phases.push_back(std::move(*phase));
   }

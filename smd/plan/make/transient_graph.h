@@ -68,6 +68,10 @@ class TransientGraph {
                  std::vector<EntryChange> changes);
   TransientGraph(const TransientGraph&) = delete;
 
+  [[nodiscard]] const TransitionTask& task() const { return task_; }
+
+  [[nodiscard]] const InitialState& initial() const { return initial_; }
+
   [[nodiscard]] const std::vector<EntryChange>& changes() const { return changes_; }
 
   [[nodiscard]] EntryStage stage(std::size_t change) const { return stage_[cell_[change]]; }

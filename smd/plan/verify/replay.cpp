@@ -337,7 +337,8 @@ bool PlanReplay::got_on(SwitchIdx sw, std::uint16_t lid) const {
   return egress == PortNum{0} || carries(out);
 }
 
-// Packets that got on before are not led to a switch that may have no entry for them yet.
+// Packets that got on before are not led to a switch that may have no entry for them yet: it gets
+// one in this phase or a later one.
 std::string PlanReplay::check_next_hops(const TransitionPhase& phase) const {
   for (const EntryChange& change : phase.entries) {
     const std::uint16_t lid = change.lid.value();
@@ -348,7 +349,8 @@ std::string PlanReplay::check_next_hops(const TransitionPhase& phase) const {
         fabric_.peer[fabric_.port_of(fabric_.switch_node[change.sw], change.egress)];
     const SwitchIdx next = peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
     if (next != kNone<SwitchIdx> && before_.row(next)[lid] == kNoRoute &&
-        after_.row(next)[lid] != kNoRoute && !is_unknown(next, lid))
+        (after_.row(next)[lid] != kNoRoute || wanted_.row(next)[lid] != kNoRoute) &&
+        !is_unknown(next, lid))
       return fmt::format("{} leads to {}, which may have none yet",
                          print_entry(change),
                          name_of(fabric_, fabric_.switch_node[next]));

@@ -47,6 +47,18 @@ inline HandMade first_entry() {
           "S1>H3=S2 S2>H3=S3"};
 }
 
+//   S2 - S4    H1 on S5, H2 on S1, H3 on S2. S4 goes straight to H1 before and through S2
+//   afterwards, | \    \   which has no entry for H1 before, and may not go through S3 before it
+//   has turned its
+//  S1-S3 - S5  packets to H2 away from there.
+inline HandMade first_entry_that_waits() {
+  return {"S1-S2 S2-S3 S3-S1 S4-S2 S4-S5 S3-S5 S5-H1 S1-H2 S2-H3",
+          "S1>H1=S2 S3>H1=S5 S4>H1=S5 S5>H1=H1 "
+          "S2>H2=S3 S3>H2=S1 S1>H2=H2 "
+          "S3>H3=S1 S1>H3=S2 S2>H3=H3",
+          "S2>H1=S3 S4>H1=S2 S2>H2=S1"};
+}
+
 // The same when all is done, but nobody knows what S1 holds.
 inline HandMade unknown_block() {
   HandMade made = moved_cut_node();

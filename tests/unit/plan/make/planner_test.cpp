@@ -99,6 +99,18 @@ TEST(Planner, ASwitchGetsItsFirstEntryBeforePacketsAreLedThere) {
   try_all_mixtures(made.task(), plan);
 }
 
+TEST(Planner, PacketsAreKeptAwayFromASwitchWhoseFirstEntryHasToWait) {
+  const HandMade made = first_entry_that_waits();
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  EXPECT_EQ(plan.kind, TransitionKind::Certified);
+  ASSERT_EQ(plan.phases.size(), 3u);
+  EXPECT_THAT(plan.phases[0].entries, ElementsAre(entry(made, "S2", 2)));
+  EXPECT_THAT(plan.phases[1].entries, ElementsAre(entry(made, "S2", 1)));
+  EXPECT_THAT(plan.phases[2].entries, ElementsAre(entry(made, "S4", 1)));
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+  try_all_mixtures(made.task(), plan);
+}
+
 TEST(Planner, FirstEntriesAreOnePhaseWhereAllPacketsAreLostBefore) {
   HandMade made = first_entry();
   made.held = tables_from(*made.fabric, "S1>H3=H3", made.held);  // no such link

@@ -78,6 +78,14 @@ const Forgery kForgeries[] = {
        if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
      },
      "phase 1: its entry for lid 3 at S1 leads to S2, which may have none yet"},
+    {"PacketsLedToASwitchThatGetsItsEntryInALaterPhase",
+     first_entry_that_waits,
+     [](const HandMade&, TransitionPlan& plan) {
+       TransitionPhase& first = plan.phases.front();
+       first.entries.push_back(plan.phases.back().entries.back());
+       plan.phases.back().entries.pop_back();
+     },
+     "phase 1: its entry for lid 1 at S4 leads to S2, which may have none yet"},
     {"TwoChannelsOfTheCertificateExchanged",
      loop_of_two,
      [](const HandMade& made, TransitionPlan& plan) {
