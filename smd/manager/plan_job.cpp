@@ -58,8 +58,6 @@ SlToVlMaps rows_with_unresponsive(const Fabric& fabric,
   return rows;
 }
 
-constexpr std::uint8_t kSls = 16;
-
 constexpr Duration kHostsAskAgainWithin = std::chrono::seconds(60);
 
 /// So many sets of routes are remembered; hosts that may use those of more may use any SL.
@@ -72,24 +70,33 @@ void add_sls(
   for (const SwitchIdx sw : now.switch_node.indices()) {
     const auto node = then.find_node(now.node_guid[now.switch_node[sw]]);
     if (!node || !then.is_switch(*node)) continue;
-    for (std::uint16_t l = 1; l <= top.value(); ++l) {
-      const Lid lid{l};
-      if (lid > routing.lft.top()) break;
-      if (routing.path_sls.covers(switches, lid)) {
-        out.add(sw, lid, routing.path_sls.sl(then.switch_of[*node], lid) & 15);
-      } else {
-        for (std::uint8_t sl = 0; sl < kSls; ++sl) out.add(sw, lid, sl);
-      }
-    }
+    const Lid last = std::min(top, routing.lft.top());
+    Lid lid{1};
+    for (; lid <= last && routing.path_sls.covers(switches, lid); lid = next(lid))
+      out.add(sw, lid, routing.path_sls.sl(then.switch_of[*node], lid) & 15);
+    if (lid <= last) out.add_any(sw, lid, last);
   }
 }
 
-void add_all(const Fabric& fabric, Lid top, SlSets& out) {
-  for (const SwitchIdx sw : fabric.switch_node.indices()) {
-    for (std::uint16_t l = 1; l <= top.value(); ++l) {
-      for (std::uint8_t sl = 0; sl < kSls; ++sl) out.add(sw, Lid{l}, sl);
-    }
-  }
+// Nobody knows what hosts were told.
+SlSets any_sl(const Fabric& fabric, Lid top) {
+  SlSets sets{fabric.switch_count(), top};
+  for (const SwitchIdx sw : fabric.switch_node.indices()) sets.add_any(sw, Lid{1}, top);
+  return sets;
+}
+
+SlSets sls_of_goal(const Fabric& fabric, const RoutingTables& routing, Lid top) {
+  SlSets sets{fabric.switch_count(), top};
+  add_sls(fabric, routing, fabric, top, sets);
+  return sets;
+}
+
+SlSets sls_of_advertised(const Fabric& fabric, const AdvertisedRoutes& advertised, Lid top) {
+  if (!advertised) return any_sl(fabric, top);
+  SlSets sets{fabric.switch_count(), top};
+  for (const auto& routes : *advertised)
+    add_sls(routes->fabric(), routes->routing, fabric, top, sets);
+  return sets;
 }
 
 /// A host's link may have fewer VLs; nothing waits in a circle there.
@@ -309,18 +316,17 @@ SlToVlTask build_lane_task(const ActiveSubnet& goal,
                            const std::vector<Turn>& blocked) {
   const Fabric& fabric = goal.fabric();
   const Lid top = goal.routing->lft.top();
-  SlToVlTask task{.advertised = {fabric.switch_count(), top},
-                  .wanted_sls = {fabric.switch_count(), top},
-                  .held = goal.rows,
-                  .wanted = goal.rows,
-                  .unknown = {}};
-  add_sls(fabric, goal.routing, fabric, top, task.wanted_sls);
-  if (advertised) {
-    for (const auto& routes : *advertised)
-      add_sls(routes->fabric(), routes->routing, fabric, top, task.advertised);
-  } else {
-    add_all(fabric, top, task.advertised);
-  }
+  // Each has two bytes for every entry of every table, and most plans tell no VLs apart.
+  SlToVlTask task{
+      .advertised = OnFirstUse<SlSets>{[on = goal.sweep.fabric, advertised, top] {
+        return sls_of_advertised(*on, advertised, top);
+      }},
+      .wanted_sls = OnFirstUse<SlSets>{[on = goal.sweep.fabric, of = goal.routing, top] {
+        return sls_of_goal(*on, of, top);
+      }},
+      .held = goal.rows,
+      .wanted = goal.rows,
+      .unknown = {}};
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const bool answers = sw.value() < found;
     const auto held = known.of(fabric.node_guid[fabric.switch_node[sw]]);

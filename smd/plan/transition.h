@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smd/base/on_first_use.h"
 #include "smd/fabric/fabric.h"
 #include "smd/plan/confirmed_tables.h"
 #include "smd/routing/tables.h"
@@ -136,8 +137,10 @@ struct TransitionPlan {
 /// What packets have to do with VLs, where SL-to-VL entries are written turn by turn or routes need
 /// several VLs. A turn that is opened gets its wanted SL-to-VL entry.
 struct SlToVlTask {
-  SlSets advertised;  // SLs that end ports may send with all the time: advertised to them before
-  SlSets wanted_sls;  // of the wanted routes: besides, once they are advertised
+  // SLs that end ports may send with all the time, advertised to them before, and those of the
+  // wanted routes: besides, once they are advertised. Where nothing tells VLs apart nobody asks.
+  OnFirstUse<SlSets> advertised;
+  OnFirstUse<SlSets> wanted_sls;
 
   SlToVlMaps held;    // SL-to-VL entries of switches, as confirmed
   SlToVlMaps wanted;  // as they shall be

@@ -2,6 +2,7 @@
 // data VL every switch gives to that SL, and the SL-to-VL tables that switches shall hold for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -74,6 +75,12 @@ class SlSets {
   void add(SwitchIdx source, Lid destination, std::uint8_t sl) {
     std::uint16_t& set = sets_[source.value() * width_ + destination.value()];
     set = static_cast<std::uint16_t>(set | 1u << sl);
+  }
+
+  /// Every SL to LIDs first … last. Requires: none is beyond top.
+  void add_any(SwitchIdx source, Lid first, Lid last) {
+    std::uint16_t* const row = sets_.data() + source.value() * width_;
+    std::fill(row + first.value(), row + last.value() + 1, std::uint16_t{0xffff});
   }
 
  private:

@@ -1,5 +1,6 @@
 // What planner and verifier cost by channel, and by channel and VL, on a subnet of one VL: one
-// cable of a fat tree of 36-port switches is lost. And what a plan costs when many hosts are new.
+// cable of a fat tree of 36-port switches is lost. And what a plan costs when many hosts are new,
+// and where SL-to-VL rows are written.
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -8,11 +9,13 @@
 
 #include "sim-backend/topology/fabric_spec.h"
 #include "sim-backend/topology/snapshot.h"
+#include "smd/manager/plan_job.h"
 #include "smd/plan/make/ordered_phases.h"
 #include "smd/plan/make/planner.h"
 #include "smd/plan/verify/vl_transient_proof.h"
 #include "smd/policy/lid_assignment.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/sl_to_vl.h"
 
 namespace smd {
 namespace {
@@ -218,6 +221,40 @@ void plan_new_hosts(benchmark::State& state) {
   state.counters["phases"] = static_cast<double>(plan.phases.size());
 }
 
+// A plan that needs no VL, of a subnet whose SL-to-VL rows are written: since routes of before
+// needed some, or for the VL of multicast packets.
+void plan_with_rows(benchmark::State& state) {
+  const auto hosts = static_cast<unsigned>(state.range(0));
+  const auto before = build(false, hosts), fabric = build(true, hosts);
+  const LidMap lids = assign_lids(*before, {}, {}).value().map;
+  const Engine& engine = *find_engine("updn");
+  const RoutingTables held = engine.compute(*before, lids, {}).value();
+  const PreviousRoutes in_force{before.get(), &lids, &held};
+  RoutingTables wanted =
+      engine.compute(*fabric, lids, {.previous = &held.orientation, .in_force = &in_force}).value();
+  PlanJob job{.goal = std::make_shared<const ActiveSubnet>(
+                  ActiveSubnet{.sweep = {.fabric = fabric},
+                               .lids = lids,
+                               .routing = std::move(wanted),
+                               .rows = build_switch_rows(*fabric, {}, modulo_row(8))}),
+              .held = {.lft = held.lft, .unknown = {}},
+              .blocked = {},
+              .options = {},
+              .rows = {},
+              .advertised = {},
+              .found = fabric->switch_count()};
+  for (const SwitchIdx sw : fabric->switch_node.indices()) {
+    const Guid guid = fabric->node_guid[fabric->switch_node[sw]];
+    for_each_turn(*fabric, sw, [&](PortNum in, PortNum out) {
+      job.rows.confirm(guid, in, out, modulo_row(8));
+    });
+  }
+  TransitionPlan plan;
+  for (auto _ : state) plan = compute_plan(job);
+  if (plan.kind != TransitionKind::Certified || plan.vls != 1)
+    state.SkipWithError("not certified without VLs");
+}
+
 void register_all() {
   const auto add = [](const char* name, auto run) {
     benchmark::RegisterBenchmark(name, run)->Arg(1)->Arg(16)->ArgName("sls")->Unit(
@@ -229,6 +266,11 @@ void register_all() {
   add("verify/vl", verify_by_vl);
   benchmark::RegisterBenchmark("plan/new_hosts", plan_new_hosts)
       ->Arg(1000)
+      ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("plan/rows", plan_with_rows)
+      ->Arg(1728)
+      ->Arg(11664)
+      ->ArgName("hosts")
       ->Unit(benchmark::kMillisecond);
 }
 

@@ -122,14 +122,16 @@ void VlTransientGraph::load_columns(std::size_t lid) {
   const auto sls_of = [&](const SlSets& sets, SwitchIdx sw, Lid to) {
     return sets.covers(switches, to) ? sets.of(sw, to) : std::uint16_t{0};
   };
+  const SlSets& advertised = *sl_to_vl_task_.advertised;
+  const SlSets& wanted = *sl_to_vl_task_.wanted_sls;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     std::size_t at = sw.value();
     for (std::size_t each = first; each < end; ++each, at += switches) {
       const Lid to{static_cast<std::uint16_t>(each)};
       held_entries_[at] = entry_of(*task_.held, sw, to);
       wanted_entries_[at] = entry_of(*task_.wanted, sw, to);
-      advertised_sls_[at] = sls_of(sl_to_vl_task_.advertised, sw, to);
-      wanted_sls_[at] = sls_of(sl_to_vl_task_.wanted_sls, sw, to);
+      advertised_sls_[at] = sls_of(advertised, sw, to);
+      wanted_sls_[at] = sls_of(wanted, sw, to);
     }
   }
 }

@@ -69,14 +69,16 @@ std::uint16_t VlTransientProof::classes_of(std::uint16_t sls) const {
 // Of the LIDs at hand, along the rows of the sets.
 void VlTransientProof::list_offers(SwitchIdx sw, std::span<const std::uint16_t> lids) {
   const std::size_t switches = fabric_.switch_count();
-  const auto of = [&](const SlSets& sets, std::uint16_t lid) {
-    return sets.covers(switches, Lid{lid}) ? sets.of(sw, Lid{lid}) : std::uint16_t{0};
+  const SlSets* const before = phase_->silent ? nullptr : &*task_.sl_to_vl->advertised;
+  const SlSets* const wanted =
+      phase_->silent || phase_->advertised ? &*task_.sl_to_vl->wanted_sls : nullptr;
+  const auto of = [&](const SlSets* sets, std::uint16_t lid) {
+    return sets != nullptr && sets->covers(switches, Lid{lid}) ? sets->of(sw, Lid{lid})
+                                                               : std::uint16_t{0};
   };
   std::uint16_t last = 0, last_classes = 0;
   for (std::size_t i = 0; i < lids.size(); ++i) {
-    std::uint16_t sls = phase_->silent ? std::uint16_t{0} : of(task_.sl_to_vl->advertised, lids[i]);
-    if (phase_->silent || phase_->advertised)
-      sls = static_cast<std::uint16_t>(sls | of(task_.sl_to_vl->wanted_sls, lids[i]));
+    const auto sls = static_cast<std::uint16_t>(of(before, lids[i]) | of(wanted, lids[i]));
     if (std::exchange(last, sls) != sls) last_classes = classes_of(sls);
     offers_[i * switches + sw.value()] = last_classes;
   }

@@ -182,7 +182,43 @@ TEST_F(LaneTaskOf, UnconfirmedRowsOfASwitchThatAnswersNothingMayBeAnything) {
 
 TEST_F(LaneTaskOf, WhoWasToldNothingCertainMayUseAnySl) {
   const SlToVlTask task = build();
-  EXPECT_EQ(task.advertised.of(SwitchIdx{1}, Lid{1}), 0xffff);
+  EXPECT_EQ(task.advertised->of(SwitchIdx{1}, Lid{1}), 0xffff);
+}
+
+// Both sets are as large as the tables, and a plan that tells no VLs apart does without.
+TEST_F(LaneTaskOf, SlsOfHostsAreListedForPlansThatAsk) {
+  know_all_but(last());
+  const SlToVlTask task = build();
+  const SlToVlTask copy = task;
+  EXPECT_FALSE(task.advertised.is_made() || task.wanted_sls.is_made());
+  EXPECT_EQ(copy.wanted_sls->of(SwitchIdx{1}, Lid{1}), 0xffff);
+  EXPECT_TRUE(task.wanted_sls.is_made());
+  EXPECT_FALSE(task.advertised.is_made());
+}
+
+TEST(LaneTask, PathsOfWhichRoutesNameNoSlTakeAny) {
+  const HandMade made = loop_of_two();
+  RoutingTables routing;
+  routing.lft = made.wanted;
+  routing.path_sls = PathSls(made.fabric->switch_count(), Lid{3});
+  for (const SwitchIdx sw : made.fabric->switch_node.indices())
+    routing.path_sls.set_sl(sw, Lid{3}, 5);
+  const auto goal = std::make_shared<const ActiveSubnet>(
+      ActiveSubnet{.sweep = {.fabric = made.fabric},
+                   .lids = made.lids,
+                   .routing = std::move(routing),
+                   .rows = build_switch_rows(*made.fabric, {}, modulo_row(8))});
+  const SlToVlTask task =
+      build_lane_task(*goal, std::vector{goal}, {}, made.fabric->switch_count(), {});
+  for (const OnFirstUse<SlSets>& sets : {task.advertised, task.wanted_sls}) {
+    for (const SwitchIdx sw : made.fabric->switch_node.indices()) {
+      EXPECT_EQ(sets->of(sw, Lid{0}), 0);
+      EXPECT_EQ(sets->of(sw, Lid{1}), 1);
+      EXPECT_EQ(sets->of(sw, Lid{3}), 1 << 5);
+      for (std::uint16_t l = 4; l <= made.wanted.top().value(); ++l)
+        EXPECT_EQ(sets->of(sw, Lid{l}), 0xffff);
+    }
+  }
 }
 
 // Packets on a VL that a link has and does not operate are discarded.

@@ -93,8 +93,8 @@ inline bool FullVlProof::offers(SwitchIdx sw, std::uint16_t lid, unsigned sl) co
   const auto has = [&](const SlSets& sets) {
     return sets.covers(switches, Lid{lid}) && (sets.of(sw, Lid{lid}) >> sl & 1);
   };
-  return (!phase_->silent && has(task_.sl_to_vl->advertised)) ||
-         ((phase_->silent || phase_->advertised) && has(task_.sl_to_vl->wanted_sls));
+  return (!phase_->silent && has(*task_.sl_to_vl->advertised)) ||
+         ((phase_->silent || phase_->advertised) && has(*task_.sl_to_vl->wanted_sls));
 }
 
 inline void FullVlProof::flood(std::uint16_t lid, unsigned sl) {

@@ -25,7 +25,7 @@ struct LaneMoment {
     const auto has = [&](const SlSets& sets) {
       return sets.covers(at.fabric->switch_count(), lid) && (sets.of(sw, lid) >> sl & 1) != 0;
     };
-    return (!asked && has(task->advertised)) || ((advertised || asked) && has(task->wanted_sls));
+    return (!asked && has(*task->advertised)) || ((advertised || asked) && has(*task->wanted_sls));
   }
 };
 

@@ -19,12 +19,13 @@ TEST(VlTransientGraph, CountsPacketsThatCameByAnEntryWhichIsReplaced) {
                       "S1>H3=S4"};
   const Fabric& fabric = *made.fabric;
   const SlToVlMaps rows = build_switch_rows(fabric, SlToVlMaps{}, modulo_row(8));
-  SlToVlTask vls{.advertised = {fabric.switch_count(), Lid{9}},
-                 .wanted_sls = {fabric.switch_count(), Lid{9}},
+  SlSets advertised{fabric.switch_count(), Lid{9}};
+  advertised.add(switch_named(fabric, "S1"), Lid{3}, 2);
+  SlToVlTask vls{.advertised = advertised,
+                 .wanted_sls = SlSets{fabric.switch_count(), Lid{9}},
                  .held = rows,
                  .wanted = rows,
                  .unknown = {}};
-  vls.advertised.add(switch_named(fabric, "S1"), Lid{3}, 2);
   TransitionTask task = made.task();
   task.sl_to_vl = &vls;
   const InitialState initial{task};

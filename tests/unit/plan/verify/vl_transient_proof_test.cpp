@@ -63,11 +63,13 @@ class OnePhase {
                          PortNum{static_cast<std::uint8_t>(1 + any(ports))},
                          vls.wanted.add_row(modulo_row(1 + any(15))));
     }
-    if (forgery == 4)
-      vls.advertised.add(
-          sw,
-          Lid{static_cast<std::uint16_t>(1 + any(change_.new_routes.lft.top().value()))},
-          static_cast<std::uint8_t>(any(16)));
+    if (forgery == 4) {
+      SlSets more = *vls.advertised;
+      more.add(sw,
+               Lid{static_cast<std::uint16_t>(1 + any(change_.new_routes.lft.top().value()))},
+               static_cast<std::uint8_t>(any(16)));
+      vls.advertised = more;
+    }
     TransitionTask task = task_;
     task.sl_to_vl = &vls;
 
