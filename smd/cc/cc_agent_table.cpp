@@ -22,15 +22,7 @@ CcPort agent_of(const Fabric& fabric, PortIdx port) {
 
 std::uint8_t sl_to(const ActiveSubnet& now, Lid lid) {
   const Fabric& fabric = now.fabric();
-  const PathSls& sls = now.routing->path_sls;
-  NodeIdx at = fabric.sm_node;
-  if (!fabric.is_switch(at)) {
-    const PortIdx far = fabric.peer[fabric.sm_port];
-    if (far == kNone<PortIdx>) return 0;
-    at = fabric.node_of[far];
-  }
-  if (!fabric.is_switch(at) || sls.empty() || !sls.covers(fabric.switch_count(), lid)) return 0;
-  return sls.sl(fabric.switch_of[at], lid);
+  return find_path_sl(fabric, now.routing->path_sls, fabric.sm_port, lid).value_or(0);
 }
 
 void CcAgentTable::update(const ActiveSubnet& now, const cc::Options& options) {

@@ -304,6 +304,9 @@ void Cycle::start_programming() {
        .needed_links = &needed_links_,
        .default_port = &goal.routing->default_port,
        .sl_to_vl = &rows_,
+       .path_sls = &goal.routing->path_sls,
+       .tells_sls_early =
+           parts_.state.publishes_unfinished(parts_.settings.strategy.planner.unproved),
        .writing = parts_.settings.strategy.writing},
       [this](ProgramReport report) {
         deferred_ =

@@ -81,14 +81,18 @@ struct ManagerState {
   /// any change without a proof, when it met the same cycle by cycle: hosts that have come up since
   /// would else be out for as long as that lasts.
   [[nodiscard]] bool may_publish_after(const ActiveSubnet* before, Unproved unproved) const {
-    constexpr unsigned kMostCycles = 3;
     const auto is_on_one_vl = [](const RoutingTables& routing) {
       return routing.vls == 1 && routing.sl_to_vl.empty();
     };
     return !is_plan_interrupted || in_force->rows->empty() || before == nullptr ||
            before->has_routes_of(*in_force) ||
            (is_on_one_vl(before->routing) && is_on_one_vl(in_force->routing)) ||
-           (unproved == Unproved::Write && interrupted_cycles >= kMostCycles);
+           publishes_unfinished(unproved);
+  }
+
+  [[nodiscard]] bool publishes_unfinished(Unproved unproved) const {
+    constexpr unsigned kMostCycles = 3;
+    return unproved == Unproved::Write && interrupted_cycles >= kMostCycles;
   }
 
   /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may

@@ -28,7 +28,6 @@ void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPo
   info.lid = lid;
   info.lmc = lmc;
   info.master_sm_lid = policy.master_sm_lid;
-  info.master_sm_sl = policy.master_sm_sl;
   info.gid_prefix = policy.subnet_prefix;
   info.m_key = policy.m_key;
   info.m_key_protect_bits = policy.m_key_protect;

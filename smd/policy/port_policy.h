@@ -57,10 +57,10 @@ struct PortPolicy {
   std::uint16_t m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   Lid master_sm_lid;
-  std::uint8_t master_sm_sl = 0;
 };
 
-/// The PortInfo that `port` should answer, PortState aside. Starts from what it answers now.
+/// The PortInfo that `port` should answer, PortState and MasterSMSL aside. Starts from what it
+/// answers now.
 [[nodiscard]] PortInfo desired_port_info(const Fabric& fabric,
                                          const LidMap& lids,
                                          PortIdx port,

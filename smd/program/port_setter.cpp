@@ -138,6 +138,7 @@ void PortSetter::settle_all(std::function<void()> done) {
 
 void PortSetter::settle_links_of_adapters(std::function<void()> done) {
   const Fabric& fabric = run_.fabric();
+  keeps_sm_sls_ = !run_.input.tells_sls_early;
   std::vector<PortIdx> ports;
   for (PortIdx port : fabric.peer.indices()) {
     const PortIdx peer = fabric.peer[port];
@@ -362,8 +363,19 @@ void PortSetter::note_maybe_up(PortIdx port) {
 }
 
 PortInfo PortSetter::wanted_of(PortIdx port) const {
-  return with_enforcement(
+  PortInfo wanted = with_enforcement(
       run_, port, desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy));
+  if (run_.fabric().is_end_port(port)) wanted.master_sm_sl = sm_sl_of(port);
+  return wanted;
+}
+
+/// Packets of ports to the manager are proved as all others to its LID are: with the SL of the
+/// path.
+std::uint8_t PortSetter::sm_sl_of(PortIdx port) const {
+  const ProgramInput& input = run_.input;
+  if (keeps_sm_sls_) return run_.report.port_info[port].master_sm_sl;
+  if (input.path_sls == nullptr) return 0;
+  return find_path_sl(run_.fabric(), *input.path_sls, port, input.policy.master_sm_lid).value_or(0);
 }
 
 bool PortSetter::can_go_by_lid(PortIdx port) {

@@ -52,7 +52,8 @@ class PortSetter {
   /// then Active. A link to a port that has no LID is taken down where it carries data.
   void settle_all(std::function<void()> done);
 
-  /// The same of links to adapters alone, those that were taken down aside.
+  /// The same of links to adapters alone, those that were taken down aside, where the plan ended
+  /// early: MasterSMSL stays, since no proof covers other SLs yet.
   void settle_links_of_adapters(std::function<void()> done);
 
  private:
@@ -83,6 +84,7 @@ class PortSetter {
   [[nodiscard]] PortInfo& info(PortIdx port) { return run_.report.port_info[port]; }
 
   [[nodiscard]] PortInfo wanted_of(PortIdx port) const;
+  [[nodiscard]] std::uint8_t sm_sl_of(PortIdx port) const;
   [[nodiscard]] bool can_go_by_lid(PortIdx port);
   [[nodiscard]] bool trains(PortIdx port);
 
@@ -91,6 +93,7 @@ class PortSetter {
   IndexVector<PortIdx, bool> retrained_;
   IndexVector<PortIdx, bool> is_down_;               // of these: an answer showed it
   IndexVector<PortIdx, std::uint8_t> state_before_;  // … what was known before
+  bool keeps_sm_sls_ = false;                        // MasterSMSL, as ports have it
   unsigned training_rounds_ = 0;                     // left
   PhaseCost* cost_ = nullptr;                        // of the activation under way
   Unconfirmed unconfirmed_;                          // of the deactivation under way

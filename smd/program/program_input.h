@@ -76,6 +76,13 @@ struct ProgramInput {
   /// are those of `qos`, if any.
   const SlToVlMaps* sl_to_vl = nullptr;
 
+  /// Of the wanted routes: ports send to the manager (MasterSMSL) as on any path. Null or empty: SL
+  /// 0.
+  const PathSls* path_sls = nullptr;
+
+  /// Ports may learn them also where the plan ends early.
+  bool tells_sls_early = false;
+
   [[nodiscard]] bool writes_sl_to_vl() const { return sl_to_vl != nullptr && !sl_to_vl->empty(); }
 
   BlockChoice blocks = BlockChoice::Changed;  // a plan of whole tables writes more all the same

@@ -15,6 +15,18 @@ SlToVl fit(SlToVl row, unsigned vls) {
 
 }  // namespace
 
+std::optional<std::uint8_t> find_path_sl(const Fabric& fabric,
+                                         const PathSls& sls,
+                                         PortIdx source,
+                                         Lid destination) {
+  if (sls.empty() || !sls.covers(fabric.switch_count(), destination)) return std::nullopt;
+  const bool is_switch = fabric.is_switch(fabric.node_of[source]);
+  const PortIdx at = is_switch ? source : fabric.peer[source];
+  const SwitchIdx sw = at == kNone<PortIdx> ? kNone<SwitchIdx> : fabric.switch_at(at);
+  if (sw == kNone<SwitchIdx>) return std::nullopt;
+  return sls.sl(sw, destination);
+}
+
 SlToVlMaps::SlToVlMaps(const Fabric& fabric)
     : first_(fabric.switch_count(), 0), width_(fabric.switch_count(), 0) {
   std::size_t size = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,12 @@ class PathSls {
   std::size_t width_ = 0;
   std::vector<std::uint8_t> sls_;
 };
+
+/// Of the path from an end port: nothing where none is said, or the port is at no switch.
+[[nodiscard]] std::optional<std::uint8_t> find_path_sl(const Fabric& fabric,
+                                                       const PathSls& sls,
+                                                       PortIdx source,
+                                                       Lid destination);
 
 /// The SLs that end ports at each switch may use to each LID, where it is not one for all of them:
 /// a bit for each.

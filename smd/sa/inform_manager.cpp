@@ -181,6 +181,7 @@ void Reporter::attempt(Report& report) {
   const PortIdx port = view_->find_port(report.to.port);
   if (port != kNone<PortIdx>) {
     report.lid = report.packet.remote_lid = view_->lids().base[port];
+    report.packet.sl = view_->sl_to(report.lid, report.packet.sl);
     // What does not go out is like what gets lost.
     static_cast<void>(send_(report.packet));
   }

@@ -55,7 +55,9 @@ std::optional<MadPacket> PathResponder::answer(const MadPacket& request) {
   const Answer answer = answer_query(*view, query, kLimits);
   if (answer.status != Status::Ok) return std::nullopt;
   ++answered_;
-  return make_answer(request, query.header, answer);
+  MadPacket packet = make_answer(request, query.header, answer);
+  packet.sl = view->sl_to(request.remote_lid, request.sl);
+  return packet;
 }
 
 }  // namespace smd::sa

@@ -529,10 +529,12 @@ void Server::send(const MadPacket& to, const MadBytes& mad) {
   MadPacket packet = to;
   packet.local_qp = 1;
   packet.mad = mad;
-  send(packet);
+  send(std::move(packet));
 }
 
-void Server::send(const MadPacket& packet) {
+/// `packet` has the SL of the request.
+void Server::send(MadPacket packet) {
+  if (view_) packet.sl = view_->sl_to(packet.remote_lid, packet.sl);
   // What does not go out is like what gets lost: clients ask again, transfers repeat their window.
   if (!transport_.send(packet)) ++stats_.send_errors;
 }

@@ -200,7 +200,7 @@ class Server {
   void tick();
   void arm_tick();
   void send(const MadPacket& to, const MadBytes& mad);
-  void send(const MadPacket& packet);
+  void send(MadPacket packet);
 
   Runtime& runtime_;
   Transport& transport_;

@@ -60,6 +60,10 @@ bool SubnetView::share_partition(PortIdx a, PortIdx b) const {
   return partitions() == nullptr || smd::share_partition(partitions()->map, end_of(a), end_of(b));
 }
 
+std::uint8_t SubnetView::sl_to(Lid lid, std::uint8_t asked) const {
+  return find_path_sl(fabric(), routing().path_sls, fabric().sm_port, lid).value_or(asked);
+}
+
 Lid SubnetView::lid_of(PortIdx port) const { return lids().base[end_of(port)]; }
 
 const std::vector<PKey>& keys_of(const SubnetView& view, PortIdx port) {

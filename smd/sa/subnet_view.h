@@ -93,6 +93,10 @@ class SubnetView {
   /// The ports can talk to each other in some partition. A switch is in the partitions of port 0.
   [[nodiscard]] bool share_partition(PortIdx a, PortIdx b) const;
 
+  /// Of our packets to `lid`, whose port sent us some with `asked`: the SL of the path, where paths
+  /// have one. The way back may have another one than the way here.
+  [[nodiscard]] std::uint8_t sl_to(Lid lid, std::uint8_t asked) const;
+
   /// LID of the port, or of port 0 where the port belongs to a switch.
   [[nodiscard]] Lid lid_of(PortIdx port) const;
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ranges>
+
 #include "sim-backend/agents/node_state.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/support/cables.h"
@@ -15,6 +18,24 @@ Settings settings_for(const std::string& engine) {
   Settings settings = default_settings();
   settings.engine = engine;
   return settings;
+}
+
+/// The first end port that sends to the manager with another SL than that of its path by `routes`.
+std::string find_other_sm_sl(const TimedFabric& on, const ActiveSubnet& routes) {
+  const Fabric& now = routes.fabric();
+  const Lid manager = routes.lids->base[now.sm_port];
+  for (const PortIdx port : routes.lids->base.indices()) {
+    if (routes.lids->base[port] == kUnassignedLid) continue;
+    const NodeIdx node = now.node_of[port];
+    const PortIdx at = now.is_switch(node) ? port : now.peer[port];
+    const unsigned wanted =
+        at == kNone<PortIdx> ? 0u : routes.routing->path_sls.sl(now.switch_at(at), manager);
+    std::uint32_t n = 0;
+    while (on.fabric.spec().nodes[n].guid != now.node_guid[node]) ++n;
+    const unsigned sl = on.fabric.port_info(n, now.number_of(port)).master_sm_sl;
+    if (sl != wanted) return fmt::format("{}: {}, not {}", print_port(now, port), sl, wanted);
+  }
+  return "";
 }
 
 /// One fabric, several lives of the manager.
@@ -40,6 +61,7 @@ class Lives : public TimedFabric {
     const RouteReport report =
         check_routes(now, goal.lids, read(), {.minimality = false, .offered = &sls});
     ++looks;
+    if (early.empty()) early = find_other_sm_sl(*this, *told);
     if (passing.empty() && !report.acyclic) passing = print_cycle(now, report.cycle);
   }
 
@@ -115,6 +137,7 @@ class Lives : public TimedFabric {
   bool watching = false;
   unsigned looks = 0;
   std::string passing;  // the first circle while a proved plan was carried out
+  std::string early;    // the first MasterSMSL by routes that were not written to their end
   std::optional<SimulatedManager> life;
 };
 
@@ -145,11 +168,13 @@ TEST(AChangeOnSeveralVls, IsNotToldToHostsBeforeItIsWrittenToItsEnd) {
   EXPECT_FALSE(subnet.manager.last_cycle()->error);
   EXPECT_NE(subnet.manager.last_cycle()->transition.interrupted, "");
   EXPECT_TRUE(subnet.manager.active().current()->has_routes_of(*before));
+  EXPECT_EQ(find_other_sm_sl(subnet, *before), "");
   EXPECT_THAT(subnet.manager.alarms(),
               testing::Contains(testing::HasSubstr("not written to its end")));
   swallows = false;
   ASSERT_TRUE(subnet.settle_up());
   EXPECT_FALSE(subnet.manager.active().current()->has_routes_of(*before));
+  EXPECT_EQ(find_other_sm_sl(subnet, *subnet.manager.in_force()), "");
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
@@ -176,6 +201,7 @@ TEST(AChangeOnSeveralVls, ThatIsNeverWrittenToItsEndKeepsNobodyOut) {
   EXPECT_NE(subnet.manager.last_cycle()->transition.interrupted, "");
   EXPECT_TRUE(
       subnet.manager.active().current()->fabric().find_node(subnet.fabric.spec().nodes[late].guid));
+  EXPECT_EQ(find_other_sm_sl(subnet, *subnet.manager.in_force()), "");
   EXPECT_THAT(subnet.manager.alarms(),
               testing::Contains(testing::HasSubstr("not written to its end")));
 }
@@ -227,6 +253,41 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{"dragonfly:a=4,c=2,h=1", "dragonfly", true, false},
                     Shape{"irregular4:switches=12,nodes=23,seed=2", "itb-vl", true, true},
                     Shape{"torus:dims=4.4", "dfsssp", false, true}),
+    [](const auto& each) {
+      std::string name = each.param.engine;
+      std::erase(name, '-');
+      return name;
+    });
+
+class MasterSmSl : public testing::TestWithParam<Shape> {};
+
+TEST_P(MasterSmSl, IsThatOfThePathThroughALossAndItsRepair) {
+  Lives lives(GetParam().fabric);
+  lives.live(settings_for(GetParam().engine));
+  ASSERT_TRUE(lives.settle_up());
+  ASSERT_EQ(lives.life->reports.back().engine, GetParam().engine);
+  const auto is_on_another = [&](std::uint32_t n) {
+    return lives.fabric.spec().nodes[n].type == NodeType::Ca &&
+           lives.fabric.port_info(n, PortNum{1}).master_sm_sl != 0;
+  };
+  EXPECT_TRUE(std::ranges::any_of(
+      std::views::iota(0u, static_cast<unsigned>(lives.fabric.spec().nodes.size())), is_on_another))
+      << "of no use: SL 0 would do for all";
+  EXPECT_EQ(find_other_sm_sl(lives, *lives.life->manager.in_force()), "");
+  for (const bool up : {false, true}) {
+    lives.set_first_cable(up);
+    ASSERT_TRUE(lives.settle_up());
+    EXPECT_EQ(find_other_sm_sl(lives, *lives.life->manager.in_force()), "") << (up ? "up" : "down");
+  }
+  EXPECT_EQ(lives.early, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes,
+    MasterSmSl,
+    testing::Values(Shape{"torus:dims=4.4,hosts=1", "lash", false, true},
+                    Shape{"irregular4:switches=12,nodes=23,seed=2", "itb-vl", true, true},
+                    Shape{"torus:dims=4.4,hosts=1", "dfsssp", false, true}),
     [](const auto& each) {
       std::string name = each.param.engine;
       std::erase(name, '-');

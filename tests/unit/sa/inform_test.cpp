@@ -72,6 +72,20 @@ TEST(Inform, ATrapIsReportedWithTheGidOfItsIssuer) {
   EXPECT_EQ(Guid{issuer.u64()}, guid_of(*bench.view, "S1"));
 }
 
+TEST(Inform, AReportHasTheSlOfItsPathWhereThereIsOne) {
+  KeptBench bench;
+  bench.adopt(view_with_path_sls(kWhole));
+  MadPacket asked = packet_of(subscribe({}), bench.lid("H3"), 7);
+  asked.sl = 9;
+  bench.transport.deliver(asked);
+  bench.run();
+  bench.transport.sent.clear();
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1));
+  EXPECT_EQ(bench.reports()[0].sl, bench.lid("H3").value() % 8);
+}
+
 struct Case {
   const char* name;
   InformInfo info;

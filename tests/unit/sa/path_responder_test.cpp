@@ -86,6 +86,17 @@ TEST(PathResponder, AnswersAsTheServerDoes) {
   }
 }
 
+TEST(PathResponder, AnswersOnTheSlOfThePathAsTheServerDoes) {
+  const auto view = view_with_path_sls(kTree);
+  Both both(view);
+  MadPacket request = path_request(*view, kByLid, "H1", "H2");
+  request.remote_lid = lid_of(*view, "H3");
+  request.sl = 9;
+  const MadPacket there = both.on_loop(request);
+  EXPECT_EQ(there.sl, lid_of(*view, "H3").value() % 8);
+  EXPECT_EQ(both.off_loop(request).value().sl, there.sl);
+}
+
 TEST(PathResponder, CountsAsTheServerDoes) {
   const auto view = view_of(kTree);
   Both both(view);

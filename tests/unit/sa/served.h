@@ -26,6 +26,20 @@ inline Asked all_nodes() {
   return ask(Method::GetTable, RecordId::NodeRecord, 0, NodeRecord{}, 112);
 }
 
+/// The same subnet, where the path from each switch to LID l has SL l modulo 8.
+inline std::shared_ptr<const SubnetView> view_with_path_sls(std::string_view text) {
+  ViewParts parts = parts_of(text);
+  auto routing = std::make_shared<RoutingTables>(*parts.routing);
+  const Lid top = routing->lft.top();
+  routing->path_sls = PathSls{parts.fabric->switch_count(), top};
+  for (const SwitchIdx sw : parts.fabric->switch_node.indices()) {
+    for (std::uint16_t lid = 1; lid <= top.value(); ++lid)
+      routing->path_sls.set_sl(sw, Lid{lid}, lid % 8);
+  }
+  parts.routing = std::move(routing);
+  return std::make_shared<const SubnetView>(std::move(parts));
+}
+
 struct ServerBench {
   explicit ServerBench(ServerLimits limits = {}, std::string_view text = "H1-S1 H2-S1 S1-S2 H3-S2")
       : view(view_of(text)), server(runtime, transport, limits) {

@@ -36,6 +36,26 @@ TEST(SaServer, AnswersAGetWithOneMadToWhoAsked) {
             guid_of(*bench.view, "H2"));
 }
 
+// The way here may have another SL than the way back.
+TEST(SaServer, AnswersHaveTheSlOfTheirPathWhereThereIsOne) {
+  ServerBench bench;
+  bench.server.adopt(view_with_path_sls("H1-S1 H2-S1 S1-S2 H3-S2"));
+  const Lid host = lid_of(*bench.view, "H3");
+  const auto sl_of_answer = [&](const Asked& asked, Lid from) {
+    bench.transport.sent.clear();
+    MadPacket packet = packet_of(asked, from, 1);
+    packet.sl = 9;
+    bench.transport.deliver(packet);
+    bench.run();
+    EXPECT_EQ(bench.transport.sent.size(), 1u);
+    return bench.transport.sent.empty() ? 255 : bench.transport.sent[0].sl;
+  };
+  EXPECT_EQ(sl_of_answer(node_by_lid(host), host), host.value() % 8);
+  EXPECT_EQ(sl_of_answer(node_by_lid(Lid{999}), host), host.value() % 8) << "a refusal";
+  EXPECT_EQ(sl_of_answer(all_nodes(), host), host.value() % 8) << "a table";
+  EXPECT_EQ(sl_of_answer(node_by_lid(host), Lid{400}), 9) << "whom nobody knows";
+}
+
 TEST(SaServer, SaysBusyUntilThereIsASubnet) {
   sim::SimRuntime runtime;
   FakeTransport transport;
