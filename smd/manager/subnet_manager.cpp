@@ -85,8 +85,10 @@ void SubnetManager::connect() {
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
     if (!change.now) return multicast_.stop();
     // A manager that lost its own cable knows nothing of the others, and they go on as they are.
-    if (multicast_.realm() == nullptr || !is_cut_off(change.now->fabric()))
-      multicast_.adopt(change.now, settings_);
+    if (is_cut_off(change.now->fabric()) &&
+        (multicast_.realm() != nullptr || !multicast_.to_restore().empty()))
+      return;
+    multicast_.adopt(change.now, settings_);
   });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
     if (change.now && settings_.ports.m_key_protect >= 2 && port_m_keys_.has_seed() &&

@@ -129,6 +129,26 @@ TEST_F(Succession, WhatClientsLeftOutlivesTheCableOfTheFirst) {
   EXPECT_EQ(first.records().groups, left.groups);
 }
 
+// It takes what is left of the subnet, itself, for one without a master.
+TEST_F(Succession, WhatClientsLeftOutlivesTheCableOfTheSecond) {
+  populate();
+  const ClientRecords left = first.records();
+  ASSERT_EQ(left.subscriptions.size(), 1u);
+  ASSERT_GE(left.groups.size(), 3u);
+  fabric.set_link(second.node, PortNum{1}, false);
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+  run_for(5s);
+  ASSERT_TRUE(second.manager().last_cycle()->cut_off);
+  first.kill();
+  fabric.set_link(second.node, PortNum{1}, true);
+  ASSERT_TRUE(run_until([&] { return !second.manager().last_cycle()->cut_off; }));
+  ASSERT_TRUE(settle(second));
+  run_for(5s);
+  EXPECT_EQ(second.records().subscriptions, left.subscriptions);
+  EXPECT_EQ(second.records().groups, left.groups);
+  EXPECT_EQ(second.records().services.size(), left.services.size());
+}
+
 TEST_F(Succession, ThereAndBackAgain) {
   populate();
   ASSERT_NO_FATAL_FAILURE(let_second_take_over());
