@@ -257,7 +257,7 @@ class GroupWriter {
     if (verdict.acyclic != true) {
       Settings settings;
       settings.ports.max_operational_vls = vl_code(vls_);
-      const auto lane = choose_multicast_vl(*fabric_.snapshot, fabric_.routing, settings);
+      const auto lane = choose_multicast_vl(*fabric_.snapshot, fabric_.routing, settings, nullptr);
       if (lane) {
         out_.lane = *lane;
         verdict = judge(out_.lane);

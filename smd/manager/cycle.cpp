@@ -359,16 +359,17 @@ void Cycle::mark_verified() {
 void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes> verified) {
   ManagerState& state = parts_.state;
   const Fabric& fabric = *found_.fabric;
+  auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
+  report_.partition_faults = state.partitions.faults;
+  report_qos_conflicts(parts_.settings, goal, partitions.get(), state.qos_conflicts);
   std::optional<MulticastVl> apart;
   if (state.wants_multicast_vl) {
-    if (const auto vl = choose_multicast_vl(fabric, goal, parts_.settings)) apart = *vl;
+    if (const auto vl = choose_multicast_vl(fabric, goal, parts_.settings, partitions.get()))
+      apart = *vl;
   }
   SlToVlMaps rows;
   if (parts_.store.get().sl_to_vl_mark || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
     rows = choose_rows(fabric, goal, parts_.settings.qos, apart, count_route_vls(parts_.settings));
-  auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
-  report_.partition_faults = state.partitions.faults;
-  report_qos_conflicts(parts_.settings, goal, state.qos_conflicts);
   state.in_force =
       std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = found_,
                                                         .lids = lids_,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "smd/base/log.h"
+#include "smd/policy/port_policy.h"
 #include "smd/program/agent_memory.h"
 #include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/sl_to_vl.h"
@@ -28,11 +29,34 @@ std::vector<std::string> describe(const Fabric& fabric, const std::vector<KeyOve
   return lines;
 }
 
-/// Tables that the rules in force already do not fit say nothing against new ones.
-bool is_news(const std::vector<KeyOverflow>& wanted, const std::vector<KeyOverflow>& now) {
-  return std::ranges::any_of(wanted, [&](const KeyOverflow& each) {
-    return std::ranges::find(now, each.port, &KeyOverflow::port) == now.end();
+/// Ports that refuse `wanted`: tables that the rules in force already do not fit say nothing
+/// against new ones.
+std::vector<PortRef> find_refusing(const Fabric& fabric,
+                                   const std::vector<KeyOverflow>& wanted,
+                                   const std::vector<KeyOverflow>& now) {
+  std::vector<PortRef> ports;
+  for (const KeyOverflow& each : wanted) {
+    if (std::ranges::find(now, each.port, &KeyOverflow::port) == now.end())
+      ports.push_back({fabric.node_guid[fabric.node_of[each.port]], fabric.number_of(each.port)});
+  }
+  return ports;
+}
+
+/// With a link each, but for port 0 of a switch: nobody behind one needs no room there.
+bool has_all(const Fabric& fabric, const std::vector<PortRef>& ports) {
+  return std::ranges::all_of(ports, [&](const PortRef& each) {
+    const auto node = fabric.find_node(each.node);
+    return node && each.port.value() <= fabric.num_ports(*node) &&
+           is_managed(fabric, fabric.port_of(*node, each.port));
   });
+}
+
+/// Why the snapshot says nothing of rules that are not in force, one line each; empty: it does.
+std::vector<std::string> find_waiting(const Fabric& fabric, const PartitionState& state) {
+  if (state.refused && (is_cut_off(fabric) || !has_all(fabric, state.refused->ports)))
+    return state.refused->faults;
+  if (is_cut_off(fabric)) return {"new rules wait until the manager's own port has a link"};
+  return {};
 }
 
 bool sets_any_row(const QosPolicy& qos) {
@@ -217,20 +241,29 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   };
 
   if (!state.in_force) state.in_force = wanted;
+  if (wanted == state.in_force || (state.refused && state.refused->policy != *wanted))
+    state.refused.reset();
   PartitionMap map = build_partition_map(fabric, *state.in_force);
   std::vector<KeyOverflow> overflows = find_overflows(fabric, map, *state.in_force);
   state.faults = describe(fabric, overflows);
   say(state.faults, "this table is left as it is");
-  if (wanted != state.in_force) {
+  const std::vector<std::string> waiting =
+      wanted != state.in_force ? find_waiting(fabric, state) : std::vector<std::string>{};
+  state.faults.insert(state.faults.end(), waiting.begin(), waiting.end());
+  if (wanted != state.in_force && waiting.empty()) {
     PartitionMap next = build_partition_map(fabric, *wanted);
     std::vector<KeyOverflow> beyond = find_overflows(fabric, next, *wanted);
-    if (is_news(beyond, overflows)) {
-      const std::vector<std::string> refused = describe(fabric, beyond);
-      say(refused, "the partitions in force stay");
-      state.faults.insert(state.faults.end(), refused.begin(), refused.end());
+    std::vector<PortRef> refusing = find_refusing(fabric, beyond, overflows);
+    if (!refusing.empty()) {
+      const std::vector<std::string> why = describe(fabric, beyond);
+      say(why, "the partitions in force stay");
+      state.faults.insert(state.faults.end(), why.begin(), why.end());
+      state.refused =
+          PartitionState::Refused{.policy = *wanted, .ports = std::move(refusing), .faults = why};
     } else {
       log::info("partition.adopted", "partitions={}", wanted->rules.partitions.size());
       state.in_force = wanted;
+      state.refused.reset();
       state.faults = describe(fabric, beyond);
       map = std::move(next);
       overflows = std::move(beyond);
@@ -263,6 +296,7 @@ std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const A
 
 void report_qos_conflicts(const Settings& settings,
                           const RoutingTables& routing,
+                          const PartitionPlan* partitions,
                           std::vector<std::string>& said) {
   const bool routes_choose = routing.vls > 1 || !routing.path_sls.empty();
   std::vector<std::string> lines;
@@ -280,8 +314,8 @@ void report_qos_conflicts(const Settings& settings,
         find_qos_conflicts(*settings.qos_rules, discarded_sls(settings.qos), routes_choose),
         std::back_inserter(lines));
   }
-  if (routes_choose && settings.partitions) {
-    for (const Partition& each : settings.partitions->rules.partitions) {
+  if (routes_choose && partitions != nullptr) {
+    for (const Partition& each : partitions->rules.partitions) {
       if (each.sl.value_or(0) == 0) continue;
       lines.push_back(
           fmt::format("partition '{}': SL {} is not given out; the routes need SLs of their own",

@@ -59,9 +59,19 @@ namespace smd {
 
 // Which rules of partitions are in force. New rules that do not fit the fabric are not taken: the
 // old ones stay. Ports that are too small for the rules in force are left as they are.
+//
+// A snapshot without the ports that had no room says nothing: they come back.
 
 struct PartitionState {
+  /// Tried again when every port that they did not fit is there.
+  struct Refused {
+    PartitionPolicy policy;
+    std::vector<PortRef> ports;
+    std::vector<std::string> faults;
+  };
+
   std::optional<PartitionPolicy> in_force;
+  std::optional<Refused> refused;
   std::vector<std::string> faults;  // of the latest snapshot: what does not fit, one line each
 };
 
@@ -82,9 +92,10 @@ struct PartitionState {
                                                              const ActiveSubnet& now);
 
 /// Levels and tables that routes on several VLs overrule, levels whose SL is discarded: one line
-/// each in the log, when it is news.
+/// each in the log, when it is news. `partitions`: in force; may be null.
 void report_qos_conflicts(const Settings& settings,
                           const RoutingTables& routing,
+                          const PartitionPlan* partitions,
                           std::vector<std::string>& said);
 
 }  // namespace smd

@@ -293,7 +293,7 @@ void SubnetManager::survey(const SweepReport& found) {
 tl::expected<MulticastVl, std::string> SubnetManager::request_multicast_vl() {
   if (!state_.in_force) return tl::unexpected(std::string("no routes are in force"));
   const ActiveSubnet& now = *state_.in_force;
-  auto vl = choose_multicast_vl(now.fabric(), now.routing, settings_);
+  auto vl = choose_multicast_vl(now.fabric(), now.routing, settings_, now.partitions.get());
   if (vl && !std::exchange(state_.wants_multicast_vl, true))
     request_sweep("multicast packets need a lane of their own");
   return vl;

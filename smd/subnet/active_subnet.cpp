@@ -33,7 +33,8 @@ unsigned count_used(const RoutingTables& routing, const QosPolicy& qos, unsigned
 
 std::array<bool, kSls> find_sls_given_out(const Fabric& fabric,
                                           const RoutingTables& routing,
-                                          const Settings& settings) {
+                                          const Settings& settings,
+                                          const PartitionPlan* partitions) {
   std::array<bool, kSls> given{};
   given[0] = true;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
@@ -43,9 +44,8 @@ std::array<bool, kSls> find_sls_given_out(const Fabric& fabric,
   if (settings.qos_rules) {
     for (const QosLevel& level : settings.qos_rules->levels) given[level.sl % kSls] = true;
   }
-  if (settings.partitions) {
-    for (const Partition& each : settings.partitions->rules.partitions)
-      given[each.sl.value_or(0) % kSls] = true;
+  if (partitions != nullptr) {
+    for (const auto& [key, sl] : partitions->sls) given[sl % kSls] = true;
   }
   return given;
 }
@@ -54,13 +54,14 @@ std::array<bool, kSls> find_sls_given_out(const Fabric& fabric,
 
 tl::expected<MulticastVl, std::string> choose_multicast_vl(const Fabric& fabric,
                                                            const RoutingTables& routing,
-                                                           const Settings& settings) {
+                                                           const Settings& settings,
+                                                           const PartitionPlan* partitions) {
   const unsigned lanes = std::min(count_common_vls(fabric),
                                   std::max(1u, data_vls(settings.ports.max_operational_vls)));
   const unsigned used = count_used(routing, settings.qos, lanes);
   if (used >= lanes)
     return unexpected(fmt::format("links have {} VLs, and unicast packets need {}", lanes, used));
-  const std::array<bool, kSls> given = find_sls_given_out(fabric, routing, settings);
+  const std::array<bool, kSls> given = find_sls_given_out(fabric, routing, settings, partitions);
   const auto free = std::find(given.rbegin(), given.rend(), false);
   if (free == given.rend()) return unexpected(std::string("every SL is given out"));
   const MulticastVl chosen{.sl = static_cast<std::uint8_t>(given.rend() - free - 1),

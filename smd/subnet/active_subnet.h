@@ -32,9 +32,13 @@ struct MulticastVl {
 };
 
 /// The highest SL that neither routes nor the site give out, and a VL that links between switches
-/// have and other SLs do without. Else why there is none, for people.
+/// have and other SLs do without. Else why there is none, for people. `partitions`: in force,
+/// whatever the settings say; may be null.
 [[nodiscard]] tl::expected<MulticastVl, std::string> choose_multicast_vl(
-    const Fabric& fabric, const RoutingTables& routing, const Settings& settings);
+    const Fabric& fabric,
+    const RoutingTables& routing,
+    const Settings& settings,
+    const PartitionPlan* partitions);
 
 // The subnet as the manager wants it: a snapshot, and the LIDs, routes and rows that belong to it.
 //

@@ -142,7 +142,10 @@ TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
   RoutingTables routing = site.manager.in_force()->routing;
   routing.path_sls = {};
   Settings settings = site.manager.settings();
-  const auto choose = [&] { return choose_multicast_vl(site.snapshot(), routing, settings); };
+  PartitionPlan partitions;
+  const auto choose = [&] {
+    return choose_multicast_vl(site.snapshot(), routing, settings, &partitions);
+  };
   routing.vls = 1;
   EXPECT_EQ(choose().value(), (MulticastVl{.sl = 15, .vl = Vl{7}})) << "links have 8";
   SlToVl row{};
@@ -155,6 +158,10 @@ TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
   EXPECT_EQ((*choose_qos(settings, 3, *choose()).row_of(PortKind::Ca))[1], Vl{1});
   settings.qos_rules = QosFile{.levels = {{.name = "x", .sl = 15}, {.name = "y", .sl = 14}}};
   EXPECT_EQ(choose().value().sl, 13);
+  settings.partitions = PartitionPolicy{.rules = {.partitions = {{.key = 1, .sl = 13}}}};
+  EXPECT_EQ(choose().value().sl, 13) << "of rules that are not in force";
+  partitions.sls[1] = 13;
+  EXPECT_EQ(choose().value().sl, 12);
   settings.qos.low = settings.qos.high = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 4}};
   EXPECT_THAT(choose().error(), HasSubstr("leave VL 4 out"));
   settings.qos.low->push_back({.vl = Vl{4}, .weight = 1});

@@ -265,6 +265,57 @@ TEST(Partitions, RulesThatDoNotFitAreNotTaken) {
   EXPECT_THAT(lab.life->manager.alarms(), IsEmpty());
 }
 
+// A look at the fabric without them would find room for everything.
+TEST(Partitions, RulesThatWereNotTakenWaitForThePortsThatHadNoRoom) {
+  Partitioned lab("A=1: ALL=full;", {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  ASSERT_TRUE(lab.start());
+  const std::string b = "A=1: ALL; B=2: " + lab.guid(2) + "; ";
+  ASSERT_TRUE(lab.adopt(b + "C=3: " + lab.guid(2) + ";"));
+  const auto refused = ElementsAre(HasSubstr("would not fit"));
+  ASSERT_THAT(lab.life->manager.alarms(), refused);
+  const unsigned long said = log::count(log::Level::Error);
+  const auto sweep = [&lab] {
+    lab.life->manager.request_sweep("test");
+    return lab.settle();
+  };
+  const sim::FabricSpec& spec = lab.fabric.spec();
+  for (const bool up : {false, true}) {
+    lab.fabric.set_link(spec.sm_node, spec.sm_port, up);
+    ASSERT_TRUE(sweep());
+    EXPECT_EQ(lab.life->manager.last_cycle()->cut_off, !up);
+    EXPECT_THAT(lab.life->manager.alarms(), testing::Contains(HasSubstr("would not fit")));
+  }
+  const std::uint32_t leaf = spec.nodes[lab.hosts[2]].ports[1].peer_node;
+  for (const std::uint32_t node : {leaf, lab.hosts[2]}) {
+    for (const bool up : {false, true}) {
+      lab.fabric.set_node(node, up);
+      ASSERT_TRUE(sweep());
+      EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8001})) << spec.nodes[node].description << up;
+      EXPECT_THAT(lab.life->manager.alarms(), refused) << spec.nodes[node].description << up;
+    }
+  }
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x8001}));
+  EXPECT_EQ(log::count(log::Level::Error), said) << "said once";
+  ASSERT_TRUE(lab.adopt(b));
+  EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x0001, 0x0002}));
+  EXPECT_THAT(lab.life->manager.alarms(), IsEmpty());
+}
+
+TEST(Partitions, NewRulesWaitForTheCableOfTheManager) {
+  Partitioned lab("A=1: ALL=full;", {.ca_partition_cap = 4, .switch_partition_cap = 3});
+  ASSERT_TRUE(lab.start());
+  const sim::FabricSpec& spec = lab.fabric.spec();
+  lab.fabric.set_link(spec.sm_node, spec.sm_port, false);
+  ASSERT_TRUE(lab.adopt("A=1: ALL; B=2: " + lab.guid(2) + "; C=3: " + lab.guid(2) + ";"));
+  ASSERT_TRUE(lab.life->manager.last_cycle()->cut_off);
+  EXPECT_THAT(lab.life->manager.alarms(), testing::Contains(HasSubstr("new rules wait")));
+  lab.fabric.set_link(spec.sm_node, spec.sm_port, true);
+  lab.life->manager.request_sweep("test");
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8001}));
+  EXPECT_THAT(lab.life->manager.alarms(), ElementsAre(HasSubstr("would not fit")));
+}
+
 TEST(Partitions, RulesThatAreNotTakenLeaveGroupsAsTheyAre) {
   Partitioned lab("A=1: mgid=ff12::9,Q_Key=0x11; A=1: ALL=full;",
                   {.ca_partition_cap = 4, .switch_partition_cap = 3});
