@@ -125,6 +125,7 @@ void AliasWriter::send(const Key& key) {
     if (reply && reply->status == 0) {
       confirmed_[key] = content;
     } else {
+      if (!reply) confirmed_[key].reset();  // it may have been obeyed
       log::warn("alias.write_failed",
                 "port={} block={} why=\"{}\"; tried again after the next cycle",
                 key.first,

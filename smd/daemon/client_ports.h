@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -57,6 +58,11 @@ class AliasWriter {
 
   AliasWriter(const AliasWriter&) = delete;
 
+  /// Another manager may have written meanwhile.
+  void doubt_all() {
+    for (auto& [key, content] : confirmed_) content.reset();
+  }
+
   /// The ports' agents may have begun anew.
   void forget(const Fabric& fabric, const std::vector<PortIdx>& ports);
 
@@ -78,7 +84,7 @@ class AliasWriter {
   void send(const Key& key);
 
   SmpScope scope_;
-  std::map<Key, GuidBlock> confirmed_;
+  std::map<Key, std::optional<GuidBlock>> confirmed_;  // nothing: it may be anything
   std::map<Key, Wanted> under_way_;
 };
 

@@ -118,6 +118,7 @@ void Session::on_came_up(const SubnetManager::PortsUp& up) {
 
 void Session::on_active(const Publisher<ActiveSubnet>::Change& change) {
   choose_paths();
+  if (!change.before) aliases_.doubt_all();
   if (!change.now) {
     congestion_waits_ = false;
     came_up_.clear();

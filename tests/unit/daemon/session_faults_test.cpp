@@ -4,6 +4,8 @@
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/daemon/session.h"
+#include "smd/mad/tables.h"
+#include "smd/sa/node_records.h"
 #include "tests/support/sa_request.h"
 #include "tests/unit/manager/small_subnet.h"
 
@@ -37,6 +39,29 @@ struct Bench {
     return rests && manager().at_rest();
   }
 
+  /// h2 asks for a further GUID, or gives it back.
+  void change_guid(std::size_t index, Guid guid, Method method = Method::Set) {
+    sa::GuidInfoRecord record{.lid = net.lid(kH2)};
+    record.guids[index] = guid;
+    EXPECT_TRUE(
+        host.send(encode_sa_request({.manager = net.lid(kH1),
+                                     .transaction = ++transaction,
+                                     .method = method,
+                                     .id = sa::RecordId::GuidInfoRecord,
+                                     .mask = sa::component_bit(0) | sa::component_bit(1) |
+                                             sa::component_bit(static_cast<unsigned>(4 + index))},
+                                    record,
+                                    sa::kGuidInfoRecord.size)));
+    net.run_for(50ms);
+  }
+
+  /// In the register of h2.
+  [[nodiscard]] Guid guid_of_h2(std::size_t index) const {
+    const std::vector<Guid>& guids = net.fabric.node_state(kH2).ports[1].guids;
+    return index < guids.size() ? guids[index] : Guid{};
+  }
+
+  std::uint64_t transaction = 0;
   SmallSubnet net;
   StateStore store;
   sim::SimTransport host{net.fabric, kH2, PortNum{1}};
@@ -129,6 +154,43 @@ TEST_F(InterruptedCycles, GiveAdaptersTheirCongestionSettingsWhenTheyArePublishe
   ASSERT_TRUE(is_interrupted());
   ASSERT_EQ(bench.manager().active().current(), bench.manager().share_in_force());
   EXPECT_GT(limit(), 0u);
+}
+
+/// Whoever was master meanwhile may have taken them away.
+TEST(SessionFaults, FurtherGuidsAreSetAnewAfterAnotherMaster) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.change_guid(1, Guid{1});
+  ASSERT_EQ(bench.guid_of_h2(1), Guid{1});
+  Rival rival(bench.net, SmState::Master, 5);
+  rival.tell();
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.manager().phase() == Phase::Standby; }));
+  SmpRequest clearing{.route = SmpRoute::directed({PortNum{1}, PortNum{2}}),
+                      .method = Method::Set,
+                      .attribute = AttributeId::GuidInfo};
+  encode_guid_block({bench.net.port_guid(kH2)}, clearing.data);
+  ASSERT_TRUE(bench.host.send(build_request(clearing, Lid{0}, 99)));
+  bench.net.run_for(1ms);
+  ASSERT_EQ(bench.guid_of_h2(1), Guid{});
+  rival.silent = true;
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.manager().phase() == Phase::Up; }));
+  ASSERT_TRUE(bench.settle());
+  bench.net.run_for(50ms);
+  EXPECT_EQ(bench.guid_of_h2(1), Guid{1});
+}
+
+TEST(SessionFaults, AFurtherGuidWhoseSetIsNotAnsweredIsTakenBackAllTheSame) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.change_guid(1, Guid{1});
+  bench.net.port.on_receive = [](Smp& smp) { return !is_about(smp, AttributeId::GuidInfo); };
+  bench.change_guid(2, Guid{2});
+  ASSERT_EQ(bench.guid_of_h2(2), Guid{2});
+  bench.net.run_for(10s);
+  bench.net.port.on_receive = nullptr;
+  bench.change_guid(2, Guid{2}, Method::Delete);
+  EXPECT_EQ(bench.guid_of_h2(2), Guid{});
+  EXPECT_EQ(bench.guid_of_h2(1), Guid{1});
 }
 
 }  // namespace session_faults_test
