@@ -21,15 +21,19 @@ Settings settings_for(const std::string& engine) {
 }
 
 /// The first end port that sends to the manager with another SL than that of its path by `routes`.
-std::string find_other_sm_sl(const TimedFabric& on, const ActiveSubnet& routes) {
+std::string find_other_sm_sl(const TimedFabric& on,
+                             const ActiveSubnet& routes,
+                             bool of_adapters = false) {
   const Fabric& now = routes.fabric();
   const Lid manager = routes.lids->base[now.sm_port];
   for (const PortIdx port : routes.lids->base.indices()) {
     if (routes.lids->base[port] == kUnassignedLid) continue;
     const NodeIdx node = now.node_of[port];
+    if (of_adapters && now.is_switch(node)) continue;
     const PortIdx at = now.is_switch(node) ? port : now.peer[port];
+    const PathSls& sls = routes.routing->path_sls;
     const unsigned wanted =
-        at == kNone<PortIdx> ? 0u : routes.routing->path_sls.sl(now.switch_at(at), manager);
+        at == kNone<PortIdx> || sls.empty() ? 0u : sls.sl(now.switch_at(at), manager);
     std::uint32_t n = 0;
     while (on.fabric.spec().nodes[n].guid != now.node_guid[node]) ++n;
     const unsigned sl = on.fabric.port_info(n, now.number_of(port)).master_sm_sl;
@@ -176,6 +180,32 @@ TEST(AChangeOnSeveralVls, IsNotToldToHostsBeforeItIsWrittenToItsEnd) {
   EXPECT_FALSE(subnet.manager.active().current()->has_routes_of(*before));
   EXPECT_EQ(find_other_sm_sl(subnet, *subnet.manager.in_force()), "");
   EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+TEST(AChangeOnSeveralVls, ThatIsNotWrittenToItsEndLeavesAdaptersTheirSlToTheManager) {
+  const sim::FabricSpec spec = spec_of("irregular4:switches=12,nodes=23,seed=2");
+  unsigned others = 0;
+  for (const Cable& cable : cables_between_switches(spec)) {
+    SimulatedSubnet* changing = nullptr;
+    SimulatedSubnetOptions options{.settings = settings_for("itb-vl")};
+    options.on_plan = [&](const Fabric&, const TransitionPlan&) {
+      if (changing == nullptr) return;
+      const ActiveSubnet& goal = *changing->manager.in_force();
+      others += find_other_sm_sl(*changing, goal, true).empty() ? 0u : 1u;
+    };
+    SimulatedSubnet subnet(spec, options);
+    ASSERT_TRUE(subnet.start());
+    changing = &subnet;
+    const auto before = subnet.manager.active().current();
+    subnet.tap.on_send = [](const Smp& smp) -> Result<bool> {
+      return smp.method != Method::Set || !is_about(smp, AttributeId::LinearForwardingTable);
+    };
+    subnet.fabric.set_link(cable.node, cable.port, false);
+    ASSERT_TRUE(subnet.settle());
+    if (subnet.manager.last_cycle()->transition.interrupted.empty()) continue;
+    EXPECT_EQ(find_other_sm_sl(subnet, *before, true), "");
+  }
+  EXPECT_GT(others, 0u) << "of no use: no path to the manager gets another SL";
 }
 
 // The manager's own switch refuses one block for good, and a host boots.

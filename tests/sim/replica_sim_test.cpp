@@ -139,6 +139,10 @@ TEST_F(Succession, WhatClientsLeftOutlivesTheCableOfTheSecond) {
   ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
   run_for(5s);
   ASSERT_TRUE(second.manager().last_cycle()->cut_off);
+  const auto print_groups = [](const ClientRecords& records) {
+    return print_records({.groups = records.groups}, {});
+  };
+  EXPECT_EQ(print_groups(second.records()), print_groups(left));
   first.kill();
   fabric.set_link(second.node, PortNum{1}, true);
   ASSERT_TRUE(run_until([&] { return !second.manager().last_cycle()->cut_off; }));
