@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "smd/ib/types.h"
+
 namespace smd::sim {
 
 enum class CongestionSupport : std::uint8_t {
@@ -51,6 +53,8 @@ struct AgentOptions {
   std::uint8_t cct_blocks = 2;     // of 64 entries each, in an adapter's congestion control table
   bool credit_starvation = false;  // switches detect it
   WaitCounters wait_counters = WaitCounters::Wide;
+  PhysState link_down_default_state = PhysState::Polling;  // at power-on
+  PortState base_port0_state = PortState::Active;  // without a meaning: IBA leaves it unused
 };
 
 }  // namespace smd::sim

@@ -63,7 +63,7 @@ void set_common(PortInfo& info, const AgentOptions& options, std::uint8_t resp_t
   info.neighbor_mtu = static_cast<std::uint8_t>(Mtu::B256);
   info.subnet_timeout = kDefaultSubnetTimeout;
   info.resp_time_value = resp_time_code;
-  info.link_down_default_state = static_cast<std::uint8_t>(PhysState::Polling);
+  info.link_down_default_state = static_cast<std::uint8_t>(options.link_down_default_state);
   info.port_state = static_cast<std::uint8_t>(PortState::Down);
   info.port_physical_state = static_cast<std::uint8_t>(PhysState::Polling);
 }
@@ -79,7 +79,8 @@ void set_up_port0(NodeState& node, LinkSpeed speed, bool enhanced) {
   set_active(info, {LinkWidth::X4, speed});
   info.port_physical_state = static_cast<std::uint8_t>(PhysState::LinkUp);
   // Base port 0 has no state machine of its own; an enhanced one waits for its manager.
-  info.port_state = static_cast<std::uint8_t>(enhanced ? PortState::Initialize : PortState::Active);
+  info.port_state =
+      static_cast<std::uint8_t>(enhanced ? PortState::Initialize : node.options.base_port0_state);
 }
 
 }  // namespace

@@ -17,6 +17,11 @@ bool is_kept_down(const PortInfo& info) {
          info.port_physical_state == code(PhysState::Sleep);
 }
 
+/// LinkDownDefaultState: a link that is lost stays lost until somebody sets the port to Polling.
+bool sleeps_when_down(const PortInfo& info) {
+  return info.link_down_default_state == code(PhysState::Sleep);
+}
+
 constexpr double kEdr4xMbps = 100000;
 
 }  // namespace
@@ -78,7 +83,9 @@ void SimFabric::Impl::bring_down(std::uint32_t node, PortNum port, Cause cause) 
     end.epoch = epoch;
     PortRegs& regs = nodes_[at].state.ports[number.value()];
     regs.info.port_state = code(PortState::Down);
-    if (!is_kept_down(regs.info)) regs.info.port_physical_state = code(PhysState::Polling);
+    if (!is_kept_down(regs.info))
+      regs.info.port_physical_state =
+          code(sleeps_when_down(regs.info) ? PhysState::Sleep : PhysState::Polling);
     if (cause == Cause::Fault) add_sticky(regs.counters.link_downed);
   };
   lower(node, port);
@@ -91,6 +98,10 @@ void SimFabric::Impl::retrain(std::uint32_t node, PortNum port) {
   const LinkEnd near = link(node, port);
   if (!near.up) return refresh_link(node, port);
   if (!can_be_up(node, port)) return refresh_link(node, port, Cause::Manager);
+  const PortInfo& here = nodes_[node].state.ports[port.value()].info;
+  const PortInfo& there = nodes_[near.peer_node].state.ports[near.peer_port.value()].info;
+  if (sleeps_when_down(here) || sleeps_when_down(there))
+    return bring_down(node, port, Cause::Manager);
   bring_up(node, port, Cause::Manager);
 }
 

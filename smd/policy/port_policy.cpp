@@ -10,6 +10,8 @@ namespace {
 /// An agent that reports no capability still has VL0 and 256 bytes.
 std::uint8_t at_least_one(std::uint8_t code) { return std::max<std::uint8_t>(code, 1); }
 
+constexpr auto kPolling = static_cast<std::uint8_t>(PhysState::Polling);
+
 /// Fields that describe the link: both ends must agree.
 void set_link_fields(PortInfo& info, const PortInfo& peer, const PortPolicy& policy) {
   const auto mtu = std::min({at_least_one(info.mtu_cap),
@@ -21,6 +23,16 @@ void set_link_fields(PortInfo& info, const PortInfo& peer, const PortPolicy& pol
   info.operational_vls = vls;
   info.local_phy_errors = policy.local_phy_errors;
   info.overrun_errors = policy.overrun_errors;
+  // A port that sleeps after the loss of its link never comes back.
+  if (info.link_down_default_state == static_cast<std::uint8_t>(PhysState::Sleep))
+    info.link_down_default_state = kPolling;
+}
+
+/// An enhanced port 0 has no peer: what it is capable of is what paths to it are promised.
+void set_port0_limits(PortInfo& info, const PortPolicy& policy) {
+  info.neighbor_mtu =
+      std::min(at_least_one(info.mtu_cap), static_cast<std::uint8_t>(policy.mtu_max));
+  info.operational_vls = std::min(at_least_one(info.vl_cap), policy.max_operational_vls);
 }
 
 /// Fields of a port that has a LID.
@@ -68,7 +80,7 @@ PortInfo desired_port_info(const Fabric& fabric,
       info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
     }
   } else if (is_managed(fabric, port) && is_data_port(fabric, port)) {
-    info.operational_vls = std::min(info.operational_vls, policy.max_operational_vls);
+    set_port0_limits(info, policy);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
   if (limit && is_managed(fabric, port) && is_data_port(fabric, port)) info.vl_high_limit = *limit;
@@ -89,7 +101,7 @@ PortInfo set_body(const PortInfo& wanted, PortState state) {
   body.link_speed_enabled = 0;
   body.link_speed_ext_enabled = 0;
   body.link_speed_ext2_enabled = 0;
-  body.link_down_default_state = 0;
+  if (wanted.link_down_default_state != kPolling) body.link_down_default_state = 0;
   return body;
 }
 
@@ -99,11 +111,15 @@ bool is_managed(const Fabric& fabric, PortIdx port) {
   return fabric.peer[port] != kNone<PortIdx>;
 }
 
-bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port) {
-  const auto lacks_lid = [&](PortIdx end) {
+bool lacks_lid(const Fabric& fabric, const LidMap& lids, PortIdx port) {
+  const auto lacks = [&](PortIdx end) {
     return end != kNone<PortIdx> && fabric.is_end_port(end) && lids.base[end] == kUnassignedLid;
   };
-  return is_managed(fabric, port) && !lacks_lid(port) && !lacks_lid(fabric.peer[port]);
+  return lacks(port) || lacks(fabric.peer[port]);
+}
+
+bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port) {
+  return is_managed(fabric, port) && is_data_port(fabric, port) && !lacks_lid(fabric, lids, port);
 }
 
 bool shows_foreign_key(const Fabric& fabric, PortIdx port, MKey ours) {

@@ -28,8 +28,8 @@ inline constexpr std::size_t kPortKinds = 4;
   return type == NodeType::Router ? PortKind::Router : PortKind::Ca;
 }
 
-/// A port that packets of data go through: not the management port of a switch without an enhanced
-/// one.
+/// A port that packets of data go through, and whose PortState means something: not the management
+/// port of a switch without an enhanced one.
 [[nodiscard]] inline bool is_data_port(const Fabric& fabric, PortIdx port) {
   const SwitchIdx sw = fabric.switch_at(port);
   return fabric.number_of(port) != PortNum{0} ||
@@ -77,8 +77,11 @@ struct PortPolicy {
 /// port.
 [[nodiscard]] bool is_managed(const Fabric& fabric, PortIdx port);
 
-/// Of these, all that shall be Active: not port 0 of a switch that has no LID, and neither end of a
-/// link to an adapter's port that has none.
+/// The port, or who it is linked to, needs a LID and has none.
+[[nodiscard]] bool lacks_lid(const Fabric& fabric, const LidMap& lids, PortIdx port);
+
+/// Of managed ports, all that shall be Active: none that lacks a LID, and no base port 0, which has
+/// no PortState (IBA 14.2.5.6).
 [[nodiscard]] bool is_to_be_active(const Fabric& fabric, const LidMap& lids, PortIdx port);
 
 // Ports that somebody else protects: they carry an M_Key that is not ours, so they take no Set from

@@ -77,6 +77,10 @@ std::string find_not_kept(const PortInfo& wanted, const PortInfo& answered) {
   compare(out, "VLHighLimit", wanted.vl_high_limit, answered.vl_high_limit);
   compare(out, "LocalPhyErrors", wanted.local_phy_errors, answered.local_phy_errors);
   compare(out, "OverrunErrors", wanted.overrun_errors, answered.overrun_errors);
+  compare(out,
+          "LinkDownDefaultState",
+          wanted.link_down_default_state,
+          answered.link_down_default_state);
   compare(out, "SubnetTimeout", wanted.subnet_timeout, answered.subnet_timeout);
   compare(out, "MasterSMSL", wanted.master_sm_sl, answered.master_sm_sl);
   compare(out, "GidPrefix", wanted.gid_prefix, answered.gid_prefix);
@@ -156,8 +160,9 @@ void PortSetter::settle(std::vector<PortIdx> ports, std::function<void()> done) 
       run_.report.configure,
       ports,
       [this](PortIdx port) {
-        if (!is_to_be_active(run_.fabric(), *run_.input.lids, port)) return keep_out(port);
-        if (info(port).state() == PortState::Initialize || trains(port)) {
+        if (lacks_lid(run_.fabric(), *run_.input.lids, port)) return keep_out(port);
+        const bool comes_up = info(port).state() == PortState::Initialize || trains(port);
+        if (comes_up && is_data_port(run_.fabric(), port)) {
           return configure(
               port, run_.input.writing.one_set_activation ? PortState::Active : PortState::Armed);
         }

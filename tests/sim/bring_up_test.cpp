@@ -133,6 +133,57 @@ TEST(BringUpPorts, ConfigurationReachesTheRegisters) {
             subnet.manager.in_force()->lids->top.value());
 }
 
+TEST(BringUpPorts, ABasePort0HasNoState) {
+  for (const PortState state : {PortState::NoChange, PortState::Down, PortState::Initialize}) {
+    SimulatedSubnetOptions options;
+    options.agents.base_port0_state = state;
+    sim::FabricSpec spec = spec_of("fat-tree:k=4,levels=2");
+    for (sim::NodeSpec& node : spec.nodes) node.enhanced_port0 = false;
+    SimulatedSubnet subnet(std::move(spec), options);
+    ASSERT_TRUE(subnet.start());
+    EXPECT_TRUE(subnet.manager.last_cycle()->up()) << print_port_state(state);
+    EXPECT_EQ(subnet.manager.last_cycle()->ports_down_after, 0u);
+    EXPECT_EQ(subnet.manager.last_cycle()->fault_count, 0u);
+    EXPECT_EQ(find_broken_route(subnet), "");
+    subnet.manager.request_sweep("test");
+    ASSERT_TRUE(subnet.settle());
+    const CycleReport& again = *subnet.manager.last_cycle();
+    EXPECT_TRUE(again.up());
+    EXPECT_EQ(again.configure.smps + again.tables.smps + again.activate.smps, 0u);
+  }
+}
+
+// As another tool left it: the port would sleep from the next loss of its link on.
+TEST(BringUpPorts, NoLinkSleepsOnceItIsLost) {
+  SimulatedSubnetOptions options;
+  options.settings = quiet_settings();
+  options.agents.link_down_default_state = PhysState::Sleep;
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  const std::uint32_t host = subnet.node("host-00001");
+  for (const bool up : {false, true}) {
+    subnet.fabric.set_link(host, PortNum{1}, up);
+    subnet.manager.request_sweep("test");
+    ASSERT_TRUE(subnet.settle());
+  }
+  EXPECT_EQ(subnet.fabric.port_info(host, PortNum{1}).state(), PortState::Active);
+  EXPECT_EQ(find_inactive_port(subnet), "");
+  EXPECT_EQ(subnet.manager.last_cycle()->fault_count, 0u);
+}
+
+TEST(BringUpPorts, AnEnhancedPort0HasTheMtuAndTheLanesThatPathsArePromised) {
+  SimulatedSubnetOptions options;
+  options.settings.ports.max_operational_vls = 3;
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  ASSERT_TRUE(subnet.fabric.switch_info(subnet.node("sw-0-0")).enhanced_port0);
+  const PortInfo own = subnet.fabric.port_info(subnet.node("sw-0-0"), PortNum{0});
+  EXPECT_EQ(own.neighbor_mtu, static_cast<std::uint8_t>(Mtu::B4096));
+  EXPECT_EQ(own.operational_vls, 3);
+  EXPECT_EQ(own.state(), PortState::Active);
+}
+
 TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
   ASSERT_TRUE(subnet.start());

@@ -73,17 +73,34 @@ TEST_F(PortPolicyTest, NothingWaitsInAdaptersThatPassesThrough) {
   EXPECT_EQ(desired("S1:1").vl_stall_count, 3);
 }
 
-TEST_F(PortPolicyTest, AnEnhancedPort0HasNoMoreVlsThanTheSiteWants) {
+TEST_F(PortPolicyTest, AnEnhancedPort0HasWhatItIsCapableOfAndTheSiteWants) {
   const SwitchIdx sw = fabric.switch_at(test::port(fabric, "S1:0"));
-  policy.max_operational_vls = 2;
-  info("S1:0").vl_cap = 4;
-  info("S1:0").operational_vls = 4;
+  info("S1:0").operational_vls = 1;
+  info("S1:0").neighbor_mtu = 1;
   fabric.switch_info[sw].enhanced_port0 = false;
-  EXPECT_EQ(desired("S1:0").operational_vls, 4);
+  EXPECT_EQ(desired("S1:0").operational_vls, 1);
+  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1);
   fabric.switch_info[sw].enhanced_port0 = true;
+  EXPECT_EQ(desired("S1:0").operational_vls, 4);
+  EXPECT_EQ(desired("S1:0").neighbor_mtu, 5);
+  policy.max_operational_vls = 2;
+  policy.mtu_max = Mtu::B1024;
   EXPECT_EQ(desired("S1:0").operational_vls, 2);
-  policy.max_operational_vls = 5;
-  EXPECT_EQ(desired("S1:0").operational_vls, 4) << "as it has them";
+  EXPECT_EQ(desired("S1:0").neighbor_mtu, 3);
+  info("S1:0").vl_cap = info("S1:0").mtu_cap = 0;
+  EXPECT_EQ(desired("S1:0").operational_vls, 1) << "it does not say";
+  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1);
+}
+
+TEST_F(PortPolicyTest, ABasePort0IsManagedAndHasNoStateToComeTo) {
+  const PortIdx port = test::port(fabric, "S1:0");
+  fabric.switch_info[fabric.switch_at(port)].enhanced_port0 = true;
+  EXPECT_TRUE(is_to_be_active(fabric, lids, port));
+  fabric.switch_info[fabric.switch_at(port)].enhanced_port0 = false;
+  EXPECT_TRUE(is_managed(fabric, port));
+  EXPECT_FALSE(lacks_lid(fabric, lids, port));
+  EXPECT_FALSE(is_to_be_active(fabric, lids, port));
+  EXPECT_TRUE(is_to_be_active(fabric, lids, test::port(fabric, "S1:1")));
 }
 
 TEST_F(PortPolicyTest, OnlyEndPortsGetAddresses) {
@@ -108,12 +125,22 @@ TEST_F(PortPolicyTest, ASetChangesNoLinkRate) {
   wanted.link_speed_enabled = 7;
   wanted.link_speed_ext_enabled = 3;
   wanted.port_physical_state = 5;
-  wanted.link_down_default_state = 2;
   const PortInfo body = set_body(wanted, PortState::Armed);
   EXPECT_EQ(body.port_state, 3);
   EXPECT_EQ(body.link_width_enabled + body.link_speed_enabled + body.link_speed_ext_enabled, 0);
-  EXPECT_EQ(body.port_physical_state + body.link_down_default_state, 0);
+  EXPECT_EQ(body.port_physical_state, 0);
   EXPECT_EQ(body.lid, wanted.lid);
+}
+
+TEST_F(PortPolicyTest, NoPortWithALinkSleepsWhenItIsLost) {
+  info("S1:1").link_down_default_state = 1;
+  info("S1:2").link_down_default_state = 2;
+  EXPECT_EQ(desired("S1:1").link_down_default_state, 2);
+  EXPECT_TRUE(differs(info("S1:1"), desired("S1:1")));
+  EXPECT_EQ(desired("S1:2").link_down_default_state, 2);
+  EXPECT_EQ(desired("S2:1").link_down_default_state, 0) << "an agent that says nothing of it";
+  EXPECT_EQ(set_body(desired("S1:1"), PortState::Armed).link_down_default_state, 2);
+  EXPECT_EQ(set_body(info("S1:1"), PortState::Armed).link_down_default_state, 0) << "no change";
 }
 
 TEST_F(PortPolicyTest, PortsWithoutACableAreLeftAlone) {

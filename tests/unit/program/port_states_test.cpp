@@ -211,5 +211,33 @@ TEST(CameUp, NamesPortsThatWereInInitialize) {
   EXPECT_TRUE(lab.program(lab.input()).came_up.empty());
 }
 
+TEST(BasePort0, IsConfiguredAndNeverActivated) {
+  for (const PortState state : {PortState::NoChange, PortState::Down, PortState::Initialize}) {
+    sim::FabricSpec spec = sim::spec_of("fat-tree:k=4,levels=2");
+    for (sim::NodeSpec& node : spec.nodes) node.enhanced_port0 = false;
+    ProgramLab lab(std::move(spec), {.agents = {.base_port0_state = state}});
+    unsigned state_changes = 0;
+    lab.tap.on_send = [&](const Smp& smp) {
+      if (smp.method == Method::Set && smp.attribute_id == kPortInfo &&
+          (smp.attribute_modifier & 0xff) == 0 &&
+          decode_port_info(smp.data)->state() != PortState::NoChange)
+        ++state_changes;
+      return true;
+    };
+    lab.discover();
+    const ProgramReport report = lab.program(lab.input());
+    EXPECT_EQ(report.ports_not_active, 0u) << print_port_state(state);
+    EXPECT_EQ(report.fault_count, 0u);
+    for (const SwitchIdx sw : lab.snapshot().switch_node.indices()) {
+      const PortIdx own = lab.snapshot().port_of(lab.snapshot().switch_node[sw], PortNum{0});
+      const PortInfo now = lab.fabric.port_info(lab.sim_switch(sw), PortNum{0});
+      EXPECT_EQ(now.lid, lab.lids.base[own]);
+      EXPECT_EQ(now.state(), state);
+      EXPECT_FALSE(std::ranges::binary_search(report.came_up, own));
+    }
+    EXPECT_EQ(state_changes, 0u);
+  }
+}
+
 }  // namespace port_states_test
 }  // namespace smd::test

@@ -120,6 +120,29 @@ TEST_F(PortStateChange, IsSetAtBothEndsOfALinkThatFailsAndClearedByWritingOne) {
   EXPECT_EQ(state(2, 1), PortState::Initialize);
 }
 
+// LinkDownDefaultState.
+TEST_F(PortStateChange, APortThatSleepsWhenItsLinkIsLostComesBackWhenItIsWoken) {
+  const auto set_default = [&](std::uint8_t phys, std::uint8_t down_default) {
+    const auto answer = rig_.set_port({1}, 2, [&](PortInfo& info) {
+      info.port_state = 0;
+      info.port_physical_state = phys;
+      info.link_down_default_state = down_default;
+    });
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->status, 0);
+  };
+  set_default(0, 1);
+  EXPECT_EQ(state(1, 2), PortState::Active);
+  rig_.fabric.set_link(1, PortNum{2}, false);
+  rig_.fabric.set_link(1, PortNum{2}, true);
+  EXPECT_EQ(state(1, 2), PortState::Down);
+  set_default(2, 2);
+  EXPECT_EQ(state(1, 2), PortState::Initialize);
+  rig_.fabric.set_link(1, PortNum{2}, false);
+  rig_.fabric.set_link(1, PortNum{2}, true);
+  EXPECT_EQ(state(1, 2), PortState::Initialize);
+}
+
 TEST_F(PortStateChange, WritingZeroKeepsIt) {
   rig_.fabric.set_link(1, PortNum{2}, false);
   Smp set = along({1}, request(Method::Set, AttributeId::SwitchInfo));
