@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,15 @@ struct KnownSubnet {
   /// Thesis: routes by LID follow these. Fewest: a switch with entries here, but LinearFDBTop 0,
   /// has restarted.
   const ForwardingTables* lft = nullptr;
+
+  /// Fewest: ports that the manager made Active after it had read them in Initialize, since their
+  /// switch was last asked. Their links may have come up once more in between, with somebody else
+  /// at the other end; their state does not tell. Null: none.
+  const std::set<PortRef>* came_up = nullptr;
+
+  /// Switches whose PortStateChange was raised and could not, or should not, be cleared then: it
+  /// says nothing of what happened since. Null: none.
+  const std::set<Guid>* left_raised = nullptr;
 };
 
 struct PartialReport {
@@ -62,6 +72,10 @@ struct PartialReport {
   /// Nodes where a link came or went while it was looked at, ascending: suspects of the next look.
   /// Their PortStateChange is set again, too.
   std::vector<Guid> look_again;
+
+  /// Ports of adapters that are, or were, linked to one of KnownSubnet::came_up, whose switch says
+  /// that something happened since: they may have been started anew. Ascending.
+  std::vector<PortRef> doubtful;
 
   /// Not empty: what was seen does not fit what was known, and only a full discovery will do; the
   /// rest of the report is empty then.

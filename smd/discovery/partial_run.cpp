@@ -373,7 +373,8 @@ void PartialRun::finish() {
   carry_duplicates();
   PartialReport report{.sweep = build_report(survey_, std::move(anomalies_), epoch_),
                        .reread = {reread_.begin(), reread_.end()},
-                       .look_again = {look_again_.begin(), look_again_.end()}};
+                       .look_again = {look_again_.begin(), look_again_.end()},
+                       .doubtful = {doubtful_.begin(), doubtful_.end()}};
   const Fabric& now = *report.sweep.fabric;
   report.delta = diff_fabrics(*known_.sweep->fabric, now);
   for (const Guid guid : restarted_) {

@@ -179,6 +179,7 @@ class PartialRun : public Explorer {
 
   SmpClient& client_;
   KnownSubnet known_;
+  std::set<PortRef> doubtful_;  // see PartialReport
 
  private:
   [[nodiscard]] bool had_tables(std::uint32_t node) const;

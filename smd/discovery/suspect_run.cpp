@@ -178,7 +178,48 @@ void SuspectRun::on_read(std::uint32_t node, const SwitchReader::Reading& readin
   read_.insert(node);
   suspects_.erase(node);
   const bool explained = apply(node, reading);
-  if (reading.raised && !explained) recheck_links(node);
+  if (!reading.raised) return;
+  recheck_came_up(node, explained);
+  if (!explained) recheck_links(node);
+}
+
+bool SuspectRun::came_up(LinkEnd end) const {
+  return known_.came_up != nullptr &&
+         known_.came_up->contains({survey_.node(end.node).info.node_guid, end.port});
+}
+
+/// `end` is linked to the switch port that came up.
+void SuspectRun::doubt(LinkEnd end, LinkEnd came_up) {
+  const Guid sw = survey_.node(came_up.node).info.node_guid;
+  const bool tells = known_.left_raised == nullptr || !known_.left_raised->contains(sw);
+  if (tells && !survey_.is_switch(end.node))
+    doubtful_.insert({survey_.node(end.node).info.node_guid, end.port});
+}
+
+/// Whatever else explains that something happened here. Where nothing does, all links are asked.
+void SuspectRun::recheck_came_up(std::uint32_t node, bool explained) {
+  for (unsigned p = 1; p < survey_.node(node).ports.size(); ++p) {
+    const LinkEnd end{node, PortNum{static_cast<std::uint8_t>(p)}};
+    const auto peer = survey_.peer(end);
+    if (!peer || !came_up(end) || survey_.port(end).joined || peer == own_link()) continue;
+    doubt(*peer, end);
+    const bool asks = explained && !rechecked_.contains(*peer) && rechecked_.insert(end).second;
+    if (asks) ask_who_is_there(end, *peer);
+  }
+}
+
+void SuspectRun::ask_who_is_there(LinkEnd end, LinkEnd known) {
+  const auto here = route_to(end.node);
+  const auto route = here ? extend(*here, end.port) : std::nullopt;
+  if (!route) return unlink(end);
+  ask({.route = *route}, [this, end, known](const Result<SmpReply>& reply) {
+    const auto info =
+        answered(reply) ? decode_node_info(reply->data) : Result<NodeInfo>(fail(Errc::Timeout, ""));
+    if (survey_.peer(end) != known) return probe(end);
+    const bool same = info && info->node_guid == survey_.node(known.node).info.node_guid &&
+                      info->local_port == known.port;
+    if (!same) unlink(end);
+  });
 }
 
 /// Something happened here, and what it was does not show any more.
@@ -272,6 +313,8 @@ bool SuspectRun::may_join(LinkEnd from, LinkEnd arrival) {
 void SuspectRun::on_joined(LinkEnd a, LinkEnd b) {
   tree_is_old_ = true;
   if (!tree_.join(a, b)) tree_lacks_ = true;
+  if (came_up(a)) doubt(b, a);
+  if (came_up(b)) doubt(a, b);
   suspect_end(a);
   suspect_end(b);
 }

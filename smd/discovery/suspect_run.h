@@ -66,6 +66,10 @@ class SuspectRun final : public PartialRun {
   void suspect(std::uint32_t node);
   void suspect_end(LinkEnd end);
   void recheck_links(std::uint32_t node);
+  void recheck_came_up(std::uint32_t node, bool explained);
+  void ask_who_is_there(LinkEnd end, LinkEnd known);
+  [[nodiscard]] bool came_up(LinkEnd end) const;
+  void doubt(LinkEnd end, LinkEnd came_up);
   bool start_reading();
   bool ask_last_hop(std::uint32_t node, ChangeHint& hint);
   [[nodiscard]] bool has_suspect_before(std::uint32_t node) const;
@@ -81,6 +85,7 @@ class SuspectRun final : public PartialRun {
   bool new_suspects_ = false;
   unsigned asked_last_hops_ = 0;
   std::set<std::uint32_t> read_;
+  std::set<LinkEnd> rechecked_;             // of known_.came_up
   std::set<std::uint32_t> failed_;          // did not answer once
   std::vector<std::uint32_t> unreachable_;  // lost their path since it was last looked at
   std::set<std::uint32_t> lost_;            // out of reach when a reading was over

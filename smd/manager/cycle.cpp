@@ -116,8 +116,10 @@ void Cycle::proceed() {
 /// Changes that a switch reported before its ports were read are still reported.
 void Cycle::look_again_at_raised() {
   for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
-    if (found_.fabric->switch_info[sw].port_state_change)
-      report_.resweep.push_back(found_.fabric->node_guid[found_.fabric->switch_node[sw]]);
+    if (!found_.fabric->switch_info[sw].port_state_change) continue;
+    const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
+    report_.resweep.push_back(guid);
+    parts_.state.left_raised.insert(guid);
   }
 }
 

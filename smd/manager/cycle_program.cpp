@@ -331,6 +331,9 @@ void Cycle::on_programmed(ProgramReport report) {
   if (!report.retrained.empty())
     state.self_inflicted_traps_until = parts_.runtime.now() + kSelfInflictedTraps;
   report_.came_up.insert(report_.came_up.end(), report.came_up.begin(), report.came_up.end());
+  const Fabric& asked = state.in_force->fabric();
+  for (const PortIdx port : report.came_up)
+    state.came_up.insert({asked.node_guid[asked.node_of[port]], asked.number_of(port)});
   found_.fabric = with_registers(
       state.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
   state.replace_in_force(with_fabric(*state.in_force, found_.fabric));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,12 @@ struct ManagerState {
   /// Ports that led to silence in the latest discovery. New silence may be a change that came while
   /// we swept, so it is swept once more in full; silence that stays is believed.
   std::vector<SilentPort> silence;
+
+  /// Ports that were made Active since their switch was last asked; see KnownSubnet.
+  std::set<PortRef> came_up;
+
+  /// Switches whose PortStateChange the latest sweep left raised; likewise.
+  std::set<Guid> left_raised;
 
   /// The latest plan ended early: no proof covers SLs of `in_force` that hosts do not use yet.
   bool is_plan_interrupted = false;

@@ -631,6 +631,8 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
                              why.switches.front(),
                              report.changed.empty() ? "is silent" : "reports a change");
   }
+  // Nothing happened anywhere since: whoever was behind them is.
+  if (report.quiet()) state_.came_up.clear();
   const bool overwritten = are_tables_overwritten(report);
   light_sweep_ended_ =
       leave(runtime_, light_sweep_, [this, overwritten, why = std::move(why)]() mutable {

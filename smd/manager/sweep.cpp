@@ -131,7 +131,11 @@ void Sweep::discover_partially(std::vector<Guid> switches) {
   state_.stale = "the cycle before did not end";
   partial_.emplace(
       client_, discovery_options(now.lids->top.value() + 1u), Epoch{state_.next_epoch++});
-  partial_->start({.sweep = &now.sweep, .lids = &*now.lids, .lft = &now.routing->lft},
+  partial_->start({.sweep = &now.sweep,
+                   .lids = &*now.lids,
+                   .lft = &now.routing->lft,
+                   .came_up = &state_.came_up,
+                   .left_raised = &state_.left_raised},
                   std::move(switches),
                   [this](Result<PartialReport> found) {
                     deferred_ =
@@ -169,8 +173,12 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
   const bool leaves_out = !state_.inactive_links.empty() || !state_.refusing.empty();
   if (leaves_out && found->sweep.fabric->switch_count() < state_.in_force->fabric().switch_count())
     return discover_fully("switches may be reached through what was left out");
+  std::erase_if(state_.came_up, [&](const PortRef& port) {
+    return std::ranges::binary_search(found->reread, port.node);
+  });
+  state_.program.doubtful.insert(found->doubtful.begin(), found->doubtful.end());
   const bool nothing_new =
-      found->delta.empty() && found->look_again.empty() &&
+      found->delta.empty() && found->look_again.empty() && found->doubtful.empty() &&
       (found->reread.empty() ||
        (!settings_.strategy.reread_is_change &&
         found->sweep.silent == state_.in_force->sweep.silent &&
@@ -182,6 +190,7 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
   if (nothing_new && rules_) return on_found(std::move(found->sweep));
   if (nothing_new) {
     state_.stale.clear();
+    state_.left_raised.clear();
     result_.quiet = true;
     return end();
   }
@@ -207,6 +216,8 @@ void Sweep::on_found(Result<SweepReport> found) {
     result_.error = found.error();
     return end();
   }
+  if (!result_.partial) state_.came_up.clear();  // it asked everybody
+  state_.left_raised.clear();
   result_.sweep = std::move(*found);
   const std::vector<SilentPort> silent = without_left_out(result_.sweep.silent);
   result_.new_silence = !silent.empty() && silent != without_left_out(state_.silence);

@@ -42,7 +42,9 @@ void PartitionSetter::collect() {
   const auto add = [&](PortIdx port, bool enforcement, std::vector<PKey> keys, PKey first) {
     // Whoever is behind a link that comes up may have been started anew.
     KeyTable before;
-    if (fabric.port_info[port].state() == PortState::Initialize) {
+    const bool came_up =
+        is_data_port(fabric, port) && fabric.port_info[port].state() == PortState::Initialize;
+    if (came_up || run_.state.doubtful.contains(ref_of(port))) {
       if (const KeyTable* known = run_.state.keys.find(ref_of(port))) before = *known;
       run_.state.keys.doubt(ref_of(port));
     }

@@ -42,6 +42,10 @@ struct ProgramState {
   /// packets that were sent by what they were before may be on their way.
   std::optional<TimePoint> changed_at;
 
+  /// Ports of adapters that may have been started anew, though they are Active: their tables are
+  /// read again by the next run.
+  std::set<PortRef> doubtful;
+
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
   /// words of its own for that.
   void forget(Guid node);

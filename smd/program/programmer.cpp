@@ -336,7 +336,10 @@ void Programmer::Impl::read_random_tables() {
 
 /// Before ports come up: nobody works in a partition that is not his.
 void Programmer::Impl::set_keys() {
-  keys.start([this] { settle_turns(); });
+  keys.start([this] {
+    run.state.doubtful.clear();
+    settle_turns();
+  });
 }
 
 /// Turns whose entries are in doubt are taken for open by whoever plans: make them so.

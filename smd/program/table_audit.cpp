@@ -204,7 +204,9 @@ bool QosAudit::is_due(PortIdx at,
       !everywhere && run_.state.refused_tables.contains(
                          {fabric.node_guid[node], fabric.number_of(at), attribute, modifier});
   const auto comes_up = [&](PortIdx port) {
-    return fabric.port_info[port].state() == PortState::Initialize;
+    return fabric.port_info[port].state() == PortState::Initialize ||
+           run_.state.doubtful.contains(
+               {fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
   };
   if (attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
     return everywhere || failed || comes_up(at);

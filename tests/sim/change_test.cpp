@@ -425,5 +425,57 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                          testing::Values(std::pair{"hamming:dims=4.4,hosts=2", ""},
                                          std::pair{"hamming:dims=3.3.3,hosts=2", "sw-0-2-1"}));
 
+// Two hosts of a leaf are read in Initialize, change places, and are made Active; meanwhile a third
+// one leaves, which explains that the leaf reports a change.
+TEST(UnseenChange, HostsThatChangePlacesBeforeTheyAreActivated) {
+  sim::FabricSpec spec = spec_of("fat-tree:k=8,levels=2");
+  const auto shelf = static_cast<std::uint32_t>(spec.nodes.size());
+  sim::add_node(spec, NodeType::Ca, "shelf", Guid{0xfeed0}, 1);
+  SimulatedSubnetOptions options;
+  options.settings = quiet_settings();
+  SimulatedSubnet subnet(spec, options);
+  const std::uint32_t leaf = spec.nodes[subnet.node("host-00031")].ports[1].peer_node;
+  std::vector<std::uint32_t> hosts;
+  for (const sim::PortSpec& port : spec.nodes[leaf].ports) {
+    if (port.peer_node != sim::kNoNode && spec.nodes[port.peer_node].type == NodeType::Ca)
+      hosts.push_back(port.peer_node);
+  }
+  ASSERT_GE(hosts.size(), 3u);
+  const auto place = [&](std::uint32_t host) {
+    const Fabric& fabric = subnet.manager.in_force()->fabric();
+    const auto node = fabric.find_node(spec.nodes[host].guid);
+    const PortIdx peer = node ? fabric.peer[fabric.port_of(*node, PortNum{1})] : kNone<PortIdx>;
+    return peer == kNone<PortIdx> ? PortNum{0} : fabric.number_of(peer);
+  };
+  for (unsigned i = 0; i < 2; ++i) subnet.fabric.set_node(hosts[i], false);
+  ASSERT_TRUE(subnet.start());
+  Timer swap;
+  bool swapped = false;
+  subnet.tap.on_send = [&](const Smp& smp) {
+    if (swapped || smp.method != Method::Set || !is_about(smp, AttributeId::PortInfo)) return true;
+    swapped = true;
+    swap = Timer(subnet.runtime, subnet.runtime.now(), [&] {
+      const auto move = [&](std::uint32_t from, std::uint32_t to) {
+        subnet.fabric.move_cable(from, PortNum{1}, to, PortNum{1});
+      };
+      move(hosts[0], shelf);
+      move(hosts[1], hosts[0]);
+      move(shelf, hosts[1]);
+      subnet.fabric.set_link(hosts[2], PortNum{1}, false);
+    });
+    return true;
+  };
+  for (unsigned i = 0; i < 2; ++i) subnet.fabric.set_node(hosts[i], true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(swapped);
+  subnet.run_for(std::chrono::seconds(30));
+  for (unsigned i = 0; i < 2; ++i) {
+    EXPECT_EQ(place(hosts[i]), subnet.fabric.spec().nodes[hosts[i]].ports[1].peer_port);
+    EXPECT_EQ(subnet.fabric.port_info(hosts[i], PortNum{1}).state(), PortState::Active);
+  }
+  EXPECT_EQ(place(hosts[2]), PortNum{0});
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
 }  // namespace
 }  // namespace smd::test

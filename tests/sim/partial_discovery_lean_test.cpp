@@ -250,6 +250,71 @@ TEST(PartialDiscovery, AHostThatWasReplacedAndActivatedBetweenTwoLooks) {
   EXPECT_THAT(found.delta.nodes_new, ElementsAre(Guid{0x1090}));
 }
 
+// … also where something else does: another port of the switch lost its link, or leads to silence.
+// H2 and H5 are read in Initialize, change places, and are made Active.
+TEST(PartialDiscovery, HostsThatChangedPlacesBeforeTheyWereActivated) {
+  for (const bool silent : {false, true}) {
+    FabricSpec spec = ring();
+    const std::uint32_t h5 = kS9 + 1, h6 = kS9 + 2;
+    add_node(spec, NodeType::Ca, "H5", Guid{0x1050}, 1);
+    add_node(spec, NodeType::Ca, "H6", Guid{0x1060}, 1);
+    connect(spec, kS2, port(6), h5, port(1));
+    connect(spec, kS2, port(7), h6, port(1));
+    Ring lab(spec);
+    if (silent) {
+      lab.fabric.set_silent(h6, true);
+      lab.fabric.set_link(h6, port(1), false);
+      lab.fabric.set_link(h6, port(1), true);
+      lab.adopt(lab.look(lab.guids({kS2})).sweep);
+    }
+    lab.came_up = {at(lab, kS2, 4), at(lab, kH2, 1), at(lab, kS2, 6), at(lab, h5, 1)};
+    lab.fabric.move_cable(kH2, port(1), kH9, port(1));
+    lab.fabric.move_cable(h5, port(1), kH2, port(1));
+    lab.fabric.move_cable(kH9, port(1), h5, port(1));
+    for (const unsigned number : {4u, 6u}) {
+      activate(lab, SmpRoute::directed({port(1), port(2)}), number);
+      activate(lab, SmpRoute::directed({port(1), port(2), port(number)}), 1);
+    }
+    if (!silent) lab.fabric.set_link(h6, port(1), false);
+    const auto found = lab.look(lab.guids({kS2}));
+    EXPECT_THAT(found.delta.nodes_new, IsEmpty());
+    EXPECT_EQ(found.delta.ports_up.size(), 4u);
+    EXPECT_THAT(found.doubtful, ElementsAre(at(lab, kH2, 1), at(lab, h5, 1)));
+    EXPECT_THAT(found.look_again, IsEmpty());
+  }
+}
+
+TEST(PartialDiscovery, WhoCameUpAndIsStillThereCostsOneQuestion) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto changed = lab.poll().changed;
+  lab.came_up = {at(lab, kS2, 4), at(lab, kH2, 1), at(lab, kS1, 2), at(lab, kS2, 1)};
+  const auto found = lab.look(changed);
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1) + 1 + 2);
+  EXPECT_THAT(found.doubtful, ElementsAre(at(lab, kH2, 1)));
+  EXPECT_THAT(found.delta.ports_down, ElementsAre(at(lab, kS2, 2), at(lab, kS3, 1)));
+}
+
+// As after the first look of a term, which clears nothing.
+TEST(PartialDiscovery, WhatWasRaisedBeforeTellsNothingOfAHostThatCameUp) {
+  Ring lab;
+  lab.fabric.set_link(kS2, port(2), false);
+  lab.came_up = {at(lab, kS2, 4), at(lab, kH2, 1)};
+  lab.left_raised = {lab.guids({kS2})[0]};
+  const auto found = lab.look(lab.guids({kS2}));
+  EXPECT_EQ(lab.requests, 1u + 2 * read_a_switch(1) + 1 + 1);
+  EXPECT_THAT(found.doubtful, IsEmpty());
+}
+
+// Nothing happened there.
+TEST(PartialDiscovery, WhoCameUpAtASwitchThatSawNothingIsNotAsked) {
+  Ring lab;
+  lab.came_up = {at(lab, kS3, 4), at(lab, kH3, 1)};
+  const auto found = lab.look(lab.guids({kS3}));
+  EXPECT_EQ(lab.requests, 1u + 2u);
+  EXPECT_THAT(found.doubtful, IsEmpty());
+}
+
 TEST(PartialDiscovery, ASwitchReplacedByABiggerOne) {
   Ring lab;
   lab.fabric.move_cable(kS3, port(1), kS9, port(13));

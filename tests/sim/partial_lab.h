@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -102,7 +103,9 @@ class PartialLab : public sim::TimedFabric {
 
   Result<SmpReply> call(const SmpRequest& request);
 
-  [[nodiscard]] KnownSubnet known_subnet() const { return {&known, &lids, &lft}; }
+  [[nodiscard]] KnownSubnet known_subnet() const {
+    return {&known, &lids, &lft, &came_up, &left_raised};
+  }
 
   sim::SimTransport wire;
   RecordingTransport transport;
@@ -110,6 +113,8 @@ class PartialLab : public sim::TimedFabric {
   SweepReport known;
   LidMap lids;
   ForwardingTables lft;
+  std::set<PortRef> came_up;
+  std::set<Guid> left_raised;
 
  private:
   void set_lids(const SweepReport& report);

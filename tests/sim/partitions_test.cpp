@@ -188,6 +188,32 @@ TEST(Partitions, AChangeCostsWhatItTouches) {
   EXPECT_EQ(lab.trouble, "");
 }
 
+// It is set up, restarts, and is made Active: nothing in PortInfo tells.
+TEST(Partitions, AHostThatRestartsBeforeItIsActivatedGetsItsKeysAgain) {
+  Partitioned lab("A=1: ALL=full;");
+  lab.fabric.set_node(lab.hosts[1], false);
+  ASSERT_TRUE(lab.start());
+  Timer restart;
+  bool restarted = false;
+  lab.lose = [&](const Smp& smp) {
+    if (lab.keys(1) != Keys{0x7fff, 0x8001} || restarted || smp.method != Method::Set ||
+        !is_about(smp, AttributeId::PortInfo))
+      return false;
+    restarted = true;
+    restart = Timer(lab.runtime, lab.runtime.now(), [&] {
+      lab.fabric.set_node(lab.hosts[1], false);
+      lab.fabric.set_node(lab.hosts[1], true);
+    });
+    return false;
+  };
+  lab.fabric.set_node(lab.hosts[1], true);
+  ASSERT_TRUE(lab.settle());
+  ASSERT_TRUE(restarted);
+  lab.run_for(std::chrono::seconds(5));
+  EXPECT_EQ(lab.fabric.port_info(lab.hosts[1], PortNum{1}).state(), PortState::Active);
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x8001}));
+}
+
 TEST(Partitions, KeysKeepTheirIndexOverChanges) {
   Partitioned lab("A=1: ALL=full; B=2: ALL=full; C=3: ALL=full;");
   ASSERT_TRUE(lab.start());
