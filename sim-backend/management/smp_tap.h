@@ -19,6 +19,7 @@ class SmpTap final : public Transport {
   [[nodiscard]] bool routes_smps_by_lid() const override { return inner_.routes_smps_by_lid(); }
 
   Result<void> send(const MadPacket& packet) override {
+    if (on_departure) on_departure(packet);
     if (!on_send && !edit_sent) return inner_.send(packet);
     auto smp = decode_smp(packet.mad);
     if (!smp) return inner_.send(packet);
@@ -44,10 +45,11 @@ class SmpTap final : public Transport {
   /// As if it had come, past the hooks.
   void deliver(const MadPacket& packet) { receive_(packet); }
 
-  std::function<Result<bool>(const Smp&)> on_send;   // false: lost; an error: refused by the port
-  std::function<void(Smp&)> edit_sent;               // after on_send
-  std::function<bool(const MadPacket&)> on_arrival;  // of any class; false: lost
-  std::function<bool(Smp&)> on_receive;              // after on_arrival; false: lost
+  std::function<void(const MadPacket&)> on_departure;  // of any class, as the manager sends it
+  std::function<Result<bool>(const Smp&)> on_send;     // false: lost; an error: refused by the port
+  std::function<void(Smp&)> edit_sent;                 // after on_send
+  std::function<bool(const MadPacket&)> on_arrival;    // of any class; false: lost
+  std::function<bool(Smp&)> on_receive;                // after on_arrival; false: lost
 
  private:
   void take(const MadPacket& packet) {

@@ -119,9 +119,7 @@ void TrapHandler::on_trap(const Smp& smp, const MadPacket& packet) {
   if (how_ == Listen::AsMaster) {
     const bool may_have_it = sender.is_issuer || now == nullptr;
     if (may_have_it && limiter_.take({sender.node, Kind::Repress}, kRepressRate)) {
-      const auto back = find_route_back(smp, packet);
-      const MKey key = back ? client_.find_m_key(*back, m_key_) : MKey{};
-      (void)client_.send_once(make_trap_repress(smp, packet, key));
+      repress(smp, packet);
     } else {
       ++stats_.unrepressed;
     }
@@ -143,6 +141,15 @@ void TrapHandler::on_trap(const Smp& smp, const MadPacket& packet) {
     ++(nobodys ? stats_.unknown_issuer : stats_.wrong_issuer);
   }
   offer({sender.node, Kind::Change}, report);
+}
+
+void TrapHandler::repress(const Smp& trap, const MadPacket& packet) {
+  MadPacket from = packet;
+  // What a port sends to itself, where the driver gives no source.
+  if (!trap.directed && !is_unicast(from.remote_lid)) from.remote_lid = client_.local_lid();
+  const auto back = find_route_back(trap, from);
+  const MKey key = back ? client_.find_m_key(*back, m_key_) : MKey{};
+  (void)client_.send_once(make_trap_repress(trap, from, key));
 }
 
 TrapHandler::Kind TrapHandler::kind_of(const Notice& notice) {

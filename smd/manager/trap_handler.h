@@ -135,6 +135,7 @@ class TrapHandler {
 
   void on_smp(const Smp& smp, const MadPacket& packet);
   void on_trap(const Smp& smp, const MadPacket& packet);
+  void repress(const Smp& trap, const MadPacket& packet);
   void offer(const Source& source, Report report);
   void pass(const Source& source, const Report& report);
   void collect(const Source& source, const Report& report);

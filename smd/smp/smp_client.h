@@ -157,6 +157,8 @@ class SmpClient {
   /// The LID that mixed routes put into DrSLID.
   void set_local_lid(Lid lid);
 
+  [[nodiscard]] Lid local_lid() const;
+
   /// The path from here to the port that has the LID; nothing where none is known.
   using FindPath = std::function<std::optional<HopPath>(Lid)>;
 

@@ -533,6 +533,28 @@ TEST(SubnetManager, ANodeThatChangedIsAskedAgainWhereACycleCutTheQuestionShort) 
   EXPECT_EQ(std::ranges::count_if(bench.net.sent, reads_h2), 1);
 }
 
+// What a port sends to itself: some drivers give no source.
+TEST(SubnetManager, ATrapWithoutASourceIsRepressedAtItsOwnPort) {
+  Bench bench;
+  Settings settings = small_settings();
+  settings.m_keys = {{.seed = std::string(16, 'a'), .key = {}}};
+  settings.ports.m_key = name_of(settings.m_keys[0]);
+  bench.make(settings);
+  come_to_rest(bench);
+  std::vector<MadPacket> represses;
+  bench.net.port.on_departure = [&](const MadPacket& packet) {
+    const auto smp = decode_smp(packet.mad);
+    if (smp && smp->method == Method::TrapRepress) represses.push_back(packet);
+  };
+  const Lid own = bench.net.lid(kH1);
+  deliver_trap(bench.net, capability_notice(own, NodeType::Ca, 0, true), kUnassignedLid);
+  bench.net.run_for(1s);
+  ASSERT_THAT(represses, SizeIs(1));
+  EXPECT_EQ(represses[0].remote_lid, own);
+  EXPECT_EQ(decode_smp(represses[0].mad)->m_key,
+            derive_m_key(settings.m_keys[0].seed, bench.net.port_guid(kH1)));
+}
+
 // A cycle that fails found nothing, and did not find that there is nothing.
 TEST(SubnetManager, ACycleThatFailsSaysNothingOfWhoSentTraps) {
   Bench bench;
