@@ -95,7 +95,14 @@ MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
   if (copies == CopyModel::LockStep) {
     if (MulticastVerdict alone = judge_trees(); alone.acyclic == false) return alone;
   }
-  if (!routing.sl_to_vl.empty()) return {};
+  if (!routing.sl_to_vl.empty()) {
+    MulticastVerdict open;
+    for (const TreesOfSl& tree : trees) {
+      if (open.discarded.empty())
+        open.discarded = find_discarding_row(in_force.fabric(), in_force.rows, tree.masks, tree.sl);
+    }
+    return open;
+  }
   const unsigned vls = std::max(1u, routing.vls);
   VlFlow flow(in_force.fabric(), routing, nullptr, false);
   ChannelGraph graph(in_force.fabric(), vls == 1 ? 1 : std::max(vls, flow.vls()));
@@ -124,6 +131,7 @@ void MulticastManager::stop() {
   stats_.acyclic = true;
   stats_.vl.reset();
   stats_.vl_refused.clear();
+  stats_.discarded.clear();
   stats_.unmet = 0;
   stats_.unmet_why.clear();
   backoff_ = Duration{0};
@@ -561,6 +569,7 @@ void MulticastManager::on_verdict(const MulticastVerdict& verdict) {
   const bool news = stats_.acyclic != verdict.acyclic;
   stats_.acyclic = verdict.acyclic;
   stats_.vl_refused.clear();
+  const std::string before = std::exchange(stats_.discarded, {});
   if (verdict.acyclic == true || !now_) return;
   if (news && verdict.acyclic == false) ++stats_.credit_loops;
   if (verdict.of_trees) {
@@ -576,7 +585,11 @@ void MulticastManager::on_verdict(const MulticastVerdict& verdict) {
     }
     stats_.vl_refused = vl.error();
     vl_requested_.reset();
+    stats_.discarded = verdict.discarded;
   }
+  if (!stats_.discarded.empty() && before.empty())
+    log::warn(
+        "multicast.discarded", "row=\"{}\" no_lane=\"{}\"", stats_.discarded, stats_.vl_refused);
   if (news && verdict.acyclic == false)
     log::warn(
         "multicast.credit_loop", "cycle=\"{}\" no_lane=\"{}\"", verdict.cycle, stats_.vl_refused);

@@ -30,6 +30,7 @@ struct MulticastVerdict {
   std::optional<bool> acyclic;  // nothing: not proved, where routes change VLs on the way
   std::string cycle;            // one of them
   bool of_trees = false;        // they close one without any unicast packet
+  std::string discarded;  // where rows of the routes discard packets of groups; empty: nowhere
 };
 
 /// Trees that have a VL of their own are checked on it alone: no unicast packet is there.
@@ -58,6 +59,7 @@ struct MulticastStats {
   std::uint64_t credit_loops = 0;   // verdicts that there is one, other than the last
   std::optional<MulticastVl> vl{};  // that groups have to themselves
   std::string vl_refused;           // why they have none, though they need one
+  std::string discarded;            // a row that discards their packets then; empty: there is none
 
   /// Unicast and multicast packets together cannot block each other in a circle. Nothing: not
   /// proved, as routes that change VLs are in force.

@@ -269,6 +269,8 @@ std::vector<std::string> SubnetManager::alarms() const {
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
   if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
     out.push_back("multicast and unicast packets may block each other: " + why);
+  if (const std::string& row = multicast_.stats().discarded; !row.empty())
+    out.push_back("switches discard multicast packets: " + row);
   if (const std::string& why = multicast_.stats().mtu_too_large; !why.empty())
     out.push_back("large multicast packets may be lost: " + why);
   if (const MulticastStats& trees = multicast_.stats(); trees.unmet > 0) {

@@ -274,4 +274,30 @@ void add_tree_turns(const Fabric& fabric,
   }
 }
 
+std::string find_discarding_row(const Fabric& fabric,
+                                const SlToVlMaps& rows,
+                                const std::vector<SwitchMask>& masks,
+                                std::uint8_t sl) {
+  if (rows.empty() || !rows.fits(fabric)) return {};
+  for (const SwitchMask& mask : masks) {
+    const NodeIdx node = fabric.switch_node[mask.sw];
+    std::vector<PortNum> ports;
+    mask.ports.each([&](PortNum number) {
+      if (number.value() > fabric.num_ports(node)) return;
+      const bool has_link = fabric.peer[fabric.port_of(node, number)] != kNone<PortIdx>;
+      if (has_link || number == PortNum{0}) ports.push_back(number);
+    });
+    for (const PortNum in : ports) {
+      for (const PortNum out : ports) {
+        if (in == out || out == PortNum{0} ||
+            rows.row(mask.sw, in, out)[sl % kSls] != kManagementVl)
+          continue;
+        return fmt::format(
+            "SL {} from port {} to {}", sl, in, print_port(fabric, fabric.port_of(node, out)));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace smd

@@ -7,6 +7,7 @@
 
 #include "smd/multicast/mft_plan.h"
 #include "smd/multicast/tree.h"
+#include "smd/routing/sl_to_vl.h"
 #include "smd/routing/verify/channel_dependencies.h"
 
 namespace smd {
@@ -34,6 +35,13 @@ void add_tree_turns(const Fabric& fabric,
                     const std::vector<SwitchMask>& masks,
                     unsigned vl,
                     ChannelGraph& graph);
+
+/// Where a packet of that SL that the entries copy from port to port is discarded, since the row of
+/// the two has VL 15 for it: the first such place. Empty: nowhere.
+[[nodiscard]] std::string find_discarding_row(const Fabric& fabric,
+                                              const SlToVlMaps& rows,
+                                              const std::vector<SwitchMask>& masks,
+                                              std::uint8_t sl);
 
 // check_mix.cpp: what holds of entries of different trees, or of one tree while it changes.
 

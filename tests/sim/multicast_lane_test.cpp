@@ -5,6 +5,7 @@
 
 #include "smd/manager/effective_settings.h"
 #include "smd/manager/multicast_manager.h"
+#include "smd/multicast/check_tree.h"
 #include "smd/sa/path_finder.h"
 #include "tests/sim/multicast_site.h"
 
@@ -131,9 +132,40 @@ TEST(MulticastVl, WhereThereIsNonePeopleAreTold) {
   EXPECT_EQ(stats.acyclic, false);
   EXPECT_EQ(stats.credit_loops, 1u);
   EXPECT_EQ(stats.vl_refused, "every SL is given out");
+  EXPECT_EQ(stats.discarded, "") << "every SL has a lane";
   EXPECT_THAT(site.manager.alarms(), Contains(HasSubstr(stats.vl_refused)));
   EXPECT_EQ(site.manager.cycles(), 1u) << "there is nothing that another could do";
   EXPECT_EQ(site.find_misdelivery(), "");
+}
+
+// itb-vl discards an SL on every turn that no path with it takes, and SL 0 is that of the groups.
+TEST(MulticastVl, WhereRowsDiscardTheirSlPeopleAreTold) {
+  Settings settings = Site::settings_of("itb-vl", TreeShape::UpDown);
+  settings.qos_rules.emplace();
+  for (std::uint8_t sl = 0; sl < 16; ++sl)
+    settings.qos_rules->levels.push_back({.name = fmt::format("level {}", sl), .sl = sl});
+  Site site("torus:dims=5.5", settings);
+  populate(site);
+  const ActiveSubnet& now = *site.manager.in_force();
+  ASSERT_EQ(now.routing->engine, "itb-vl");
+  const std::string row =
+      find_discarding_row(now.fabric(), now.rows, site.held_trees(kGroup)[0].masks, 0);
+  ASSERT_NE(row, "");
+  EXPECT_EQ(site.manager.multicast().stats().vl_refused, "every SL is given out");
+  EXPECT_EQ(site.manager.multicast().stats().discarded, row);
+  EXPECT_THAT(site.manager.alarms(), Contains("switches discard multicast packets: " + row));
+}
+
+TEST(MulticastVl, ALaneOfTheirOwnDiscardsNothing) {
+  Site site("torus:dims=5.5", Site::settings_of("itb-vl", TreeShape::UpDown));
+  populate(site);
+  const MulticastStats& stats = site.manager.multicast().stats();
+  ASSERT_TRUE(stats.vl);
+  EXPECT_EQ(stats.discarded, "");
+  const ActiveSubnet& now = *site.manager.in_force();
+  EXPECT_EQ(find_discarding_row(
+                now.fabric(), now.rows, site.held_trees(kGroup)[0].masks, now.multicast_vl->sl),
+            "");
 }
 
 TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
