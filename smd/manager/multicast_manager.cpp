@@ -190,18 +190,13 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
 /// Members join all the same, as under other managers: most of their packets are small, and most
 /// paths may be wide enough.
 void MulticastManager::compare_mtu(const std::vector<PreconfiguredGroup>& wishes) {
-  const std::string before = std::exchange(stats_.mtu_too_large, {});
-  const auto wide = std::ranges::find_if(wishes, [this](const PreconfiguredGroup& wish) {
-    return wish.mtu > realm_->mtu_of_switches();
-  });
-  if (wide == wishes.end()) return;
-  const auto bytes = [](std::uint8_t code) { return mtu_bytes(static_cast<Mtu>(code)); };
-  stats_.mtu_too_large = fmt::format("{} of '{}' has an MTU of {}, and a link between switches {}",
-                                     print_gid(wide->mgid),
-                                     wide->partition,
-                                     bytes(wide->mtu),
-                                     bytes(realm_->mtu_of_switches()));
-  if (stats_.mtu_too_large != before) log::warn("multicast.mtu", "{}", stats_.mtu_too_large);
+  MtuFindings found = find_mtu_conflicts(wishes, realm_->mtu_max(), realm_->mtu_of_switches());
+  if (!found.lessened.empty() && found.lessened != stats_.mtu_lessened)
+    log::warn("multicast.mtu_max", "{}", found.lessened);
+  if (!found.too_large.empty() && found.too_large != stats_.mtu_too_large)
+    log::warn("multicast.mtu", "{}", found.too_large);
+  stats_.mtu_lessened = std::move(found.lessened);
+  stats_.mtu_too_large = std::move(found.too_large);
 }
 
 /// Groups have another SL, which a member asks for when it registers again.

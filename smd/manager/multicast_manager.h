@@ -55,6 +55,7 @@ struct MulticastStats {
   std::string unmet_why;      // the first switch of the last round that had one, and what it said
   std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
   std::string mtu_too_large;  // of which group of the site links between switches carry less
+  std::string mtu_lessened;  // of which group of the site the MTU is that of ports, and not its own
 
   std::uint64_t credit_loops = 0;   // verdicts that there is one, other than the last
   std::optional<MulticastVl> vl{};  // that groups have to themselves

@@ -1,5 +1,7 @@
 #include "smd/multicast/group_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -43,10 +45,11 @@ bool is_here(const SubnetLimits& subnet, const Gid& port) {
   return port.prefix == subnet.subnet_prefix() || port.prefix == kDefaultSubnetPrefix;
 }
 
+/// With a larger MTU than ports may use, nobody could join.
 GroupTraits traits_of(const SubnetLimits& subnet, const PreconfiguredGroup& preconfigured) {
   return {.q_key = preconfigured.q_key,
           .p_key = preconfigured.p_key,
-          .mtu = preconfigured.mtu,
+          .mtu = std::min(preconfigured.mtu, subnet.mtu_max()),
           .rate = preconfigured.rate,
           .life_time = subnet.life_time(),
           .sl = preconfigured.sl,
@@ -57,6 +60,26 @@ GroupTraits traits_of(const SubnetLimits& subnet, const PreconfiguredGroup& prec
 }
 
 }  // namespace
+
+MtuFindings find_mtu_conflicts(const std::vector<PreconfiguredGroup>& groups,
+                               std::uint8_t mtu_max,
+                               std::uint8_t mtu_of_switches) {
+  const auto bytes = [](std::uint8_t code) { return mtu_bytes(static_cast<Mtu>(code)); };
+  MtuFindings out;
+  for (const PreconfiguredGroup& each : groups) {
+    const std::string name = fmt::format("{} of '{}'", print_gid(each.mgid), each.partition);
+    const std::uint8_t mtu = std::min(each.mtu, mtu_max);
+    if (each.mtu > mtu_max && out.lessened.empty())
+      out.lessened = fmt::format(
+          "{} gets an MTU of {} (port.mtu_max) instead of {}", name, bytes(mtu), bytes(each.mtu));
+    if (mtu > mtu_of_switches && out.too_large.empty())
+      out.too_large = fmt::format("{} has an MTU of {}, and a link between switches {}",
+                                  name,
+                                  bytes(mtu),
+                                  bytes(mtu_of_switches));
+  }
+  return out;
+}
 
 GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
                                     const GroupRequest& request,

@@ -13,6 +13,8 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <tl/expected.hpp>
@@ -40,6 +42,17 @@ struct MlidMember {
 
   friend bool operator==(const MlidMember&, const MlidMember&) = default;
 };
+
+/// Of groups of the site: the first of each kind, as a line.
+struct MtuFindings {
+  std::string lessened;   // has the MTU that ports may use, and not the larger one of its own
+  std::string too_large;  // has a larger one than some link between switches
+};
+
+/// `mtu_max`: that ports may use; codes.
+[[nodiscard]] MtuFindings find_mtu_conflicts(const std::vector<PreconfiguredGroup>& groups,
+                                             std::uint8_t mtu_max,
+                                             std::uint8_t mtu_of_switches);
 
 struct GroupLimits {
   std::size_t groups = std::size_t{1} << 16;

@@ -50,6 +50,11 @@ class SubnetLimits {
   /// The SL that packets of a group have for which `asked` was asked.
   [[nodiscard]] virtual std::uint8_t packet_sl(std::uint8_t asked) const { return asked; }
 
+  /// Code of the largest MTU that the site lets ports use.
+  [[nodiscard]] virtual std::uint8_t mtu_max() const {
+    return static_cast<std::uint8_t>(Mtu::B4096);
+  }
+
   /// MLIDs that every switch has room for, from the first one on.
   [[nodiscard]] virtual std::uint32_t mlids() const = 0;
 };
@@ -91,6 +96,8 @@ class SnapshotLimits final : public SubnetLimits {
   [[nodiscard]] std::uint8_t packet_sl(std::uint8_t asked) const override {
     return parts_.multicast_sl.value_or(asked);
   }
+
+  [[nodiscard]] std::uint8_t mtu_max() const override { return parts_.mtu_max; }
 
   [[nodiscard]] std::uint32_t mlids() const override { return mlids_; }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smd/base/log.h"
 #include "smd/mad/tables.h"
 #include "smd/routing/engine.h"
 #include "tests/support/fabric_text.h"
@@ -171,6 +172,24 @@ TEST(MulticastManager, SaysWhereAGroupOfTheSiteIsLargerThanALinkCarries) {
   bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
   EXPECT_THAT(bench.manager->stats().mtu_too_large,
               testing::HasSubstr("of 'A' has an MTU of 4096, and a link between switches 2048"));
+}
+
+TEST(MulticastManager, SaysWhereAGroupOfTheSiteIsLargerThanPortsMayBe) {
+  Bench bench;
+  bench.settings.ports.mtu_max = Mtu::B1024;
+  bench.settings.groups = {{.mgid = Bench::mgid(1), .p_key = kDefaultPKey, .partition = "A"}};
+  const unsigned long warnings = log::count(log::Level::Warn);
+  bench.adopt();
+  EXPECT_EQ(bench.manager->groups().find(Bench::mgid(1))->traits.mtu, 3);
+  EXPECT_THAT(bench.manager->stats().mtu_lessened,
+              testing::HasSubstr("of 'A' gets an MTU of 1024 (port.mtu_max) instead of 2048"));
+  EXPECT_EQ(bench.manager->stats().mtu_too_large, "") << "links carry what it has";
+  EXPECT_EQ(log::count(log::Level::Warn), warnings + 1);
+  bench.mtu_cap = 2;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  EXPECT_THAT(bench.manager->stats().mtu_too_large,
+              testing::HasSubstr("of 'A' has an MTU of 1024, and a link between switches 512"));
+  EXPECT_EQ(log::count(log::Level::Warn), warnings + 2) << "each once";
 }
 
 TEST(MulticastManager, EntriesLeadToEveryMemberAndNowhereElse) {

@@ -141,6 +141,16 @@ TEST_F(GroupRecords, WhoCanTakeTheMtuOfAGroupOfTheSiteJoinsWhateverLiesBetween) 
       << "of a new one that asks for none";
 }
 
+/// The default group has 2048 bytes where nobody says otherwise.
+TEST_F(GroupRecords, AGroupOfTheSiteIsNoLargerThanTheSiteLetsPortsBe) {
+  subnet.emplace(SnapshotLimits::Parts{
+      .fabric = std::make_shared<Fabric>(subnet->fabric()), .lids = lid_map, .mtu_max = 3});
+  groups.keep(*subnet, {{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b}});
+  const auto joined = records(ask(Method::Set, kJoin, member("H1"), "H1"));
+  ASSERT_THAT(joined, SizeIs(1));
+  EXPECT_EQ(joined.front().mtu.value, 3);
+}
+
 TEST_F(GroupRecords, AGroupOfItsOwnIsNoLargerThanTheSiteLetsPortsBe) {
   subnet.emplace(SnapshotLimits::Parts{
       .fabric = std::make_shared<Fabric>(subnet->fabric()), .lids = lid_map, .mtu_max = 3});
