@@ -184,7 +184,12 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
   schedule_deadlock_check();
   note_change();
-  if (!first && sl_of(vl_before) != sl_of(now_->multicast_vl)) ask_members_to_reregister();
+  const std::set<std::uint16_t> changed = groups_.take_changed_partitions();
+  const bool all = !first && sl_of(vl_before) != sl_of(now_->multicast_vl);
+  if (!all && changed.empty()) return;
+  ask_members_to_reregister([&](const Group& group) {
+    return all || changed.contains(partition_of(group.traits.p_key));
+  });
 }
 
 /// Members join all the same, as under other managers: most of their packets are small, and most
@@ -199,11 +204,15 @@ void MulticastManager::compare_mtu(const std::vector<PreconfiguredGroup>& wishes
   stats_.mtu_too_large = std::move(found.too_large);
 }
 
-/// Groups have another SL, which a member asks for when it registers again.
-void MulticastManager::ask_members_to_reregister() {
+/// Groups have another SL, or are not like they were: a member learns of it when it registers
+/// again.
+void MulticastManager::ask_members_to_reregister(
+    const std::function<bool(const Group&)>& is_changed) {
   const Fabric& fabric = now_->fabric();
   std::set<Guid> members;
+  if (reregistration_) members = std::move(reregistering_);  // who was not told yet
   for (const auto& [mgid, group] : groups_.groups()) {
+    if (!is_changed(group)) continue;
     for (const auto& [port, member] : group.members) members.insert(port);
   }
   std::vector<PortIdx> ports = find_ports_that_name(fabric, now_->lids->base[fabric.sm_port]);
@@ -211,6 +220,7 @@ void MulticastManager::ask_members_to_reregister() {
   if (ports.empty()) return;
   log::info("multicast.reregister", "ports={}", ports.size());
   meter_.leave_out(ports.size());
+  reregistering_ = std::move(members);
   reregistration_.emplace(client_, m_key_);
   reregistration_->start(now_->sweep, std::move(ports), [this, held = now_] {
     reregistration_ended_ = leave(runtime_, reregistration_, [] {});

@@ -180,7 +180,7 @@ class MulticastManager {
   void schedule_deadlock_check();
   void check_deadlock();
   void on_verdict(const MulticastVerdict& verdict);
-  void ask_members_to_reregister();
+  void ask_members_to_reregister(const std::function<bool(const Group&)>& is_changed);
 
   Runtime& runtime_;
   SmpClient& client_;
@@ -220,7 +220,8 @@ class MulticastManager {
   RequestVl request_vl_;
   MulticastStats stats_;
   std::unique_ptr<MftWriter> writer_;
-  std::optional<Reregistration> reregistration_;  // members who shall ask for the SL again
+  std::optional<Reregistration> reregistration_;  // members who shall ask for their groups again
+  std::set<Guid> reregistering_;                  // those that it tells, by port
   Timer round_timer_;
   Timer retry_;
   std::optional<TimePoint> retry_due_;  // while that runs

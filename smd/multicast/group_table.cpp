@@ -59,6 +59,12 @@ GroupTraits traits_of(const SubnetLimits& subnet, const PreconfiguredGroup& prec
           .flow_label = preconfigured.flow_label};
 }
 
+/// The administration alone looks at the lifetime.
+bool is_alike_to_members(GroupTraits a, const GroupTraits& b) {
+  a.life_time = b.life_time;
+  return a == b;
+}
+
 }  // namespace
 
 MtuFindings find_mtu_conflicts(const std::vector<PreconfiguredGroup>& groups,
@@ -238,6 +244,8 @@ std::vector<PreconfiguredGroup> GroupTable::keep(
     } else {
       set_permanent(found->second, true);
       if (found->second.traits != traits) {
+        if (!found->second.members.empty() && !is_alike_to_members(found->second.traits, traits))
+          changed_partitions_.insert(partition_of(traits.p_key));
         found->second.traits = traits;
         changed_groups_.note(preconfigured.mgid);
         touch(found->second.mlid);
@@ -322,6 +330,7 @@ void GroupTable::restore(const SubnetLimits& subnet, const std::vector<Group>& g
     if (!groups_.contains(group.mgid)) insert(std::move(group));
   }
   changes_.clear();
+  changed_partitions_.clear();
 }
 
 void GroupTable::touch(Lid mlid) {

@@ -80,6 +80,13 @@ class GroupTable {
   std::vector<PreconfiguredGroup> keep(const SubnetLimits& subnet,
                                        const std::vector<PreconfiguredGroup>& preconfigured_groups);
 
+  /// Partitions that keep() made a group with members something else of, since the last call: these
+  /// go on with the Q_Key, SL, MTU or rate of before until they join again. So do members of other
+  /// groups there, who take such things from the broadcast group when they create one.
+  [[nodiscard]] std::set<std::uint16_t> take_changed_partitions() {
+    return std::exchange(changed_partitions_, {});
+  }
+
   /// Members for whom `gone` is true leave the group.
   void drop(const std::function<bool(Guid, const Group&)>& gone);
 
@@ -157,6 +164,7 @@ class GroupTable {
   MlidPool pool_;
   std::set<Lid> touched_;
   std::vector<GroupChange> changes_;
+  std::set<std::uint16_t> changed_partitions_;
   ChangedKeys<Gid> changed_groups_;
   ChangedKeys<std::pair<Gid, Guid>> changed_members_;
   std::uint64_t version_ = 0;

@@ -62,6 +62,36 @@ TEST(MulticastVl, LoopsWithUnicastRoutesCostALane) {
   EXPECT_NE(verdict.cycle, "");
 }
 
+TEST(SiteGroups, MembersAreAskedToRegisterAgainWhenTheirsIsNotLikeItWas) {
+  Settings settings = Site::settings_of("updn", TreeShape::UpDown);
+  settings.groups = {{.mgid = mgid(kGroup), .p_key = kDefaultPKey, .q_key = 0xb1b}};
+  Site site("fat-tree:k=4,levels=2", settings);
+  std::set<Lid> told;
+  site.tap.on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
+      const PortInfo info = decode_port_info(smp.data).value();
+      if (info.client_reregister) told.insert(info.lid);
+    }
+    return true;
+  };
+  site.bring_up();
+  for (const std::size_t host : {0u, 1u, 2u}) site.join(host, kGroup);
+  ASSERT_TRUE(site.settle());
+  const auto adopt = [&] {
+    told.clear();
+    site.manager.adopt(settings);
+    site.manager.request_sweep("test");
+    ASSERT_TRUE(site.settle());
+  };
+  adopt();
+  EXPECT_TRUE(told.empty()) << "nothing is new";
+  settings.groups[0].q_key = 0xb1c;
+  adopt();
+  EXPECT_EQ(told.size(), 3u) << "who is in it, and nobody else";
+  adopt();
+  EXPECT_TRUE(told.empty()) << "once";
+}
+
 TEST(MulticastVl, RegistersKeepTheLaneToIt) {
   Site site(kFabric, kEngine);
   populate(site);

@@ -50,6 +50,8 @@ class FakeRealm final : public SubnetLimits {
 
 constexpr Gid kMgid{0xff12401bffff0000u, Guid{0x101}};
 
+constexpr Gid kElse{0xff12401bffff0000u, Guid{0x102}};
+
 Gid port_gid(std::uint64_t port) { return {kDefaultSubnetPrefix, Guid{port}}; }
 
 /// All that creating takes.
@@ -422,6 +424,30 @@ TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
   EXPECT_NE(table.find(kMgid), nullptr);
   ASSERT_TRUE(leave(joining(2)));
   EXPECT_EQ(table.find(kMgid), nullptr);
+}
+
+TEST_F(Groups, WhatTheSiteMakesSomethingElseOfIsSaidWhereThereAreMembers) {
+  PreconfiguredGroup group{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  const auto changes = [&](auto change) {
+    change(group);
+    EXPECT_THAT(table.keep(subnet, {group}), IsEmpty());
+    return !table.take_changed_partitions().empty();
+  };
+  EXPECT_FALSE(changes([](PreconfiguredGroup&) {})) << "a new one";
+  EXPECT_FALSE(changes([](PreconfiguredGroup& g) { g.q_key = 1; })) << "nobody is in it";
+  ASSERT_TRUE(join(joining(2)));
+  EXPECT_FALSE(changes([](PreconfiguredGroup&) {}));
+  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.q_key = 2; }));
+  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.sl = 2; }));
+  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.mtu = 5; }));
+  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.rate = 16; }));
+  EXPECT_FALSE(changes([](PreconfiguredGroup& g) { g.partition = "A"; })) << "a name for people";
+  // One that hosts created, and that the site wants now.
+  ASSERT_TRUE(join(creation(1, kElse)));
+  EXPECT_THAT(table.keep(subnet, {group, {.mgid = kElse, .p_key = kDefaultPKey, .q_key = 7}}),
+              IsEmpty());
+  EXPECT_THAT(table.take_changed_partitions(), ElementsAre(0x7fff));
+  EXPECT_THAT(table.take_changed_partitions(), IsEmpty());
 }
 
 TEST_F(Groups, PortsThatAreGoneLeave) {
