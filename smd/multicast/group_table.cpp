@@ -117,6 +117,8 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
     count_member(group->second, port, unwritten, false);
   } else if (!may_modify(subnet, group->second, member->second, port, requester)) {
     return refuse(Refusal::RequestInvalid);
+  } else if (!proxy && member->second.proxy_join && !take_over(group->second, member)) {
+    return refuse(Refusal::NoResources);
   }
   const auto joined = static_cast<std::uint8_t>(member->second.join_state | asked);
   if (joined != std::exchange(member->second.join_state, joined)) {
@@ -124,6 +126,22 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
     touch(group->second.mlid);
   }
   return membership(group->second, port, member->second);
+}
+
+/// A port joins itself what somebody else joined for it: from now on that is its own affair, and
+/// counts against its own limit. False where there is no room.
+bool GroupTable::take_over(Group& group, std::map<Guid, Member>::iterator member) {
+  auto& [port, held] = *member;
+  count_member(group, port, held, true);
+  const bool room = group.permanent || has_room(port, {.joins = 1});
+  if (room) {
+    held.proxy_join = false;
+    held.joined_by = Guid{};
+    changed_members_.note({group.mgid, port});
+    ++version_;
+  }
+  count_member(group, port, held, false);
+  return room;
 }
 
 GroupTable::Answer GroupTable::leave(const SubnetLimits& subnet,

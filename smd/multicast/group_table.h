@@ -147,6 +147,7 @@ class GroupTable {
                                                  Guid port,
                                                  const SubnetLimits::Ability& ability,
                                                  Guid requester);
+  bool take_over(Group& group, std::map<Guid, Member>::iterator member);
   [[nodiscard]] bool has_room(Guid port, Count more) const;
   void count(Guid port, Count more, bool gone);
   void count_member(const Group& group, Guid port, const Member& member, bool gone);

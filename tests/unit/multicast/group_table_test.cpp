@@ -340,6 +340,33 @@ TEST_F(Groups, JoiningForSomebodyElse) {
             Refusal::RequestInvalid);
 }
 
+TEST_F(Groups, WhatAPortJoinsItselfIsItsOwnAffairWhoeverJoinedForItBefore) {
+  table.set_limits({.joins_of_one_port = 1});
+  ASSERT_TRUE(join(creation()));
+  ASSERT_TRUE(table.join(subnet, joining(2), Guid{3}));
+  static_cast<void>(table.take_changed_members());
+  const std::uint64_t version = table.version();
+  const auto joined = join(joining(2));
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->member, (Member{.join_state = 1}));
+  EXPECT_THAT(table.take_changed_members(), testing::Optional(ElementsAre(Pair(kMgid, Guid{2}))));
+  EXPECT_GT(table.version(), version);
+  EXPECT_EQ(refusal(table.leave(subnet, joining(2), Guid{3})), Refusal::RequestInvalid);
+  EXPECT_EQ(refusal(table.leave(subnet, joining(2), Guid{4})), Refusal::RequestInvalid);
+  EXPECT_EQ(refusal(table.join(subnet, joining(2, join_state::kNonMember), Guid{3})),
+            Refusal::RequestInvalid);
+  // It counts against the port itself, and no longer against who asked first.
+  ASSERT_TRUE(table.join(subnet, joining(4), Guid{3}));
+  EXPECT_EQ(refusal(join(creation(2, kElse))), Refusal::NoResources);
+  ASSERT_TRUE(table.leave(subnet, joining(4), Guid{3}));
+  // Where it has no room the proxy's membership stays as it is.
+  ASSERT_TRUE(leave(joining(2)));
+  ASSERT_TRUE(join(creation(2, kElse)));
+  ASSERT_TRUE(table.join(subnet, joining(2), Guid{3}));
+  EXPECT_EQ(refusal(join(joining(2))), Refusal::NoResources);
+  EXPECT_TRUE(table.leave(subnet, joining(2), Guid{3}));
+}
+
 /// Port 6 is of both partitions.
 class BridgedRealm final : public SubnetLimits {
  public:
