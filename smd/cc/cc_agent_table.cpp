@@ -106,6 +106,13 @@ bool CcAgentTable::was_lease_probed(Lid lid) const {
   });
 }
 
+bool CcAgentTable::is_under(const Fabric& fabric, PortIdx port, cc::CcKey key) const {
+  const auto found = agents_.find(agent_of(fabric, port));
+  if (found == agents_.end()) return false;
+  const CcAgent& agent = found->second.agent;
+  return agent.status() == CcAgentStatus::Managed && agent.key() == key;
+}
+
 void CcAgentTable::add_alarms(std::vector<std::string>& lines) const {
   std::size_t more = 0;
   for (const auto& [port, entry] : agents_) {

@@ -62,6 +62,9 @@ class CcAgentTable {
   /// We have spoken to the agent at this LID with a key that was not its own.
   [[nodiscard]] bool was_lease_probed(Lid lid) const;
 
+  /// The agent of this port holds the key.
+  [[nodiscard]] bool is_under(const Fabric& fabric, PortIdx port, cc::CcKey key) const;
+
   /// Some agent may yet show a foreign key.
   [[nodiscard]] bool waits_for_lease() const;
 

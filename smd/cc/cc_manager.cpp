@@ -242,9 +242,8 @@ void CcManager::read_log(const CcPort& port) {
 /// Somebody without the key spoke to an agent of ours, which asks until it is heard.
 void CcManager::on_trap(const MadPacket& packet) {
   if (!options_.enabled || !now_) return;
-  if (now_->lids->owner_of(packet.remote_lid) == kNone<PortIdx> ||
-      !trap_rates_.take(packet.remote_lid, kTrapRate))
-    return;
+  const PortIdx sender = now_->lids->owner_of(packet.remote_lid);
+  if (sender == kNone<PortIdx> || !trap_rates_.take(packet.remote_lid, kTrapRate)) return;
   MadHeader header = *decode_mad_header(packet.mad);
   const auto notice = decode_notice(std::span(packet.mad).subspan(cc::kDataOffset));
   const bool is_trap = header.method == static_cast<std::uint8_t>(Method::Trap);
@@ -262,6 +261,10 @@ void CcManager::on_trap(const MadPacket& packet) {
               violation->source,
               cc::print_attribute(violation->attribute));
   }
+  // It shows our key: whoever speaks for somebody else gets none, nor who has no agent under it.
+  if (now_->lids->owner_of(notice->issuer_lid) != sender ||
+      !agents_.is_under(now_->fabric(), sender, options_.key))
+    return;
   MadPacket repress = packet;
   header.method = static_cast<std::uint8_t>(Method::TrapRepress);
   encode_mad_header(header, repress.mad);

@@ -57,11 +57,8 @@ TEST(CongestionKeys, TheKeyIsWrittenAndItsLeaseKeptAlive) {
   EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
 }
 
-TEST(CongestionKeys, AFloodOfForgedViolationsIsAnsweredAtABoundedRate) {
-  Subnet subnet(with_key());
-  subnet.start();
-  const std::uint32_t host = subnet.nth(false, 4);
-  const auto client = subnet.fabric.attach(host, PortNum{1}, [](const MadPacket&) {});
+/// What an agent at `issuer` says of somebody with a wrong key; from whoever sends it.
+MadPacket violation_trap(const Subnet& subnet, Lid issuer) {
   MadPacket packet;
   packet.remote_lid = subnet.fabric.port_info(subnet.fabric.spec().sm_node, PortNum{1}).lid;
   packet.local_qp = packet.remote_qp = 1;
@@ -71,9 +68,54 @@ TEST(CongestionKeys, AFloodOfForgedViolationsIsAnsweredAtABoundedRate) {
                      .transaction_id = 1,
                      .attribute_id = static_cast<std::uint16_t>(cc::Attribute::Notice)},
                     packet.mad);
+  Notice notice = cc::key_notice({}, NodeType::Ca);
+  notice.issuer_lid = issuer;
   encode_notice(
-      cc::key_notice({}, NodeType::Ca),
-      std::span<std::byte, kMadSize>(packet.mad).subspan<cc::kDataOffset, kSmpDataSize>());
+      notice, std::span<std::byte, kMadSize>(packet.mad).subspan<cc::kDataOffset, kSmpDataSize>());
+  return packet;
+}
+
+/// How many MADs a trap in the name of `issuer`, sent by somebody on the host, has for an answer.
+std::uint64_t answers_to(Subnet& subnet, std::uint32_t host, Lid issuer) {
+  const auto client = subnet.fabric.attach(host, PortNum{1}, [](const MadPacket&) {});
+  const std::uint64_t before = subnet.fabric.stats().injected;
+  subnet.fabric.inject(client, violation_trap(subnet, issuer));
+  subnet.run_for(100ms);
+  subnet.fabric.detach(client);
+  return subnet.fabric.stats().injected - before - 1;
+}
+
+/// One key opens all agents: a trap is answered with it only where that agent has it already.
+TEST(CongestionKeys, WhoSpeaksForAnotherAgentIsNotGivenTheKey) {
+  Subnet subnet(with_key());
+  const std::uint32_t host = subnet.nth(false, 4);
+  const std::uint32_t other = subnet.nth(false, 5);
+  subnet.start();
+  const auto lid = [&](std::uint32_t node) {
+    return subnet.fabric.port_info(node, PortNum{1}).lid;
+  };
+  EXPECT_EQ(answers_to(subnet, host, lid(other)), 0u);
+  EXPECT_EQ(answers_to(subnet, host, kUnassignedLid), 0u);
+  EXPECT_EQ(answers_to(subnet, host, Lid{0x1234}), 0u);
+  EXPECT_EQ(answers_to(subnet, host, lid(host)), 1u) << "its agent has the key";
+  EXPECT_EQ(subnet.cc_manager.stats().violations, 4u) << "all are said";
+}
+
+TEST(CongestionKeys, WhoseAgentIsLeftAloneIsNotGivenTheKey) {
+  cc::Options options = with_key();
+  const std::uint32_t host = Subnet().nth(false, 4);
+  options.nodes.push_back({.node = Subnet().guid(host), .off = true});
+  Subnet subnet(options);
+  subnet.start();
+  EXPECT_EQ(answers_to(subnet, host, subnet.fabric.port_info(host, PortNum{1}).lid), 0u);
+}
+
+TEST(CongestionKeys, AFloodOfForgedViolationsIsAnsweredAtABoundedRate) {
+  Subnet subnet(with_key());
+  subnet.start();
+  const std::uint32_t host = subnet.nth(false, 4);
+  const auto client = subnet.fabric.attach(host, PortNum{1}, [](const MadPacket&) {});
+  const MadPacket packet = violation_trap(subnet, subnet.fabric.port_info(host, PortNum{1}).lid);
   const std::uint64_t before = subnet.fabric.stats().injected;
   constexpr unsigned kTraps = 10'000;
   for (unsigned i = 0; i < kTraps; ++i) subnet.fabric.inject(client, packet);
