@@ -128,9 +128,10 @@ class Importer : private OpensmReading {
     const auto* limits = std::ranges::find(kLimits, row.ours, &Limits::ours);
     const std::uint64_t wanted = number;
     if (limits != std::end(kLimits)) number = std::clamp(number, limits->least, limits->most);
-    const std::string toml =
-        row.kind == OpensmKind::Key ? print_key(number) : fmt::format("{}", number);
+    const auto toml = row.kind == OpensmKind::Key ? print_key(number) : fmt::format("{}", number);
     if (is_initial(row.name) && is_default_of(row.ours, toml)) return;
+    if (row.ours == "sm.m_key_protect" && number_of("m_key") == 0)
+      return say_not_needed(row.name, "m_key is 0, with which nothing is protected");
     if (number != wanted) {
       return carry_changed(
           row.name, row.ours, toml, fmt::format("smd takes {} to {}", limits->least, limits->most));

@@ -176,6 +176,15 @@ std::vector<ConfigRule> make_rules() {
          return "sm.m_key and sm.m_key_file both say what M_Keys ports get; one of them: a line "
                 "`key 0x...` of the file is as sm.m_key";
        }},
+      {{"sm.m_key_protect", "sm.m_key", "sm.m_key_file"},
+       [](const Config& c) -> Broken {
+         if (c.sm.m_key_protect == 0 || c.sm.m_key != MKey{} || !c.sm.m_key_file.empty())
+           return std::nullopt;
+         return fmt::format(
+             "sm.m_key_protect is {}; an sm.m_key that is not 0, or an "
+             "sm.m_key_file, to protect with",
+             c.sm.m_key_protect);
+       }},
       {{"rest.listen", "rest.token_file", "rest.ca"},
        [](const Config& c) -> Broken {
          if (c.rest.listen.empty() || !c.rest.token_file.empty() || !c.rest.ca.empty())

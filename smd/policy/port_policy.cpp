@@ -42,7 +42,7 @@ void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPo
   info.master_sm_lid = policy.master_sm_lid;
   info.gid_prefix = policy.subnet_prefix;
   info.m_key = policy.m_key;
-  info.m_key_protect_bits = policy.m_key_protect;
+  info.m_key_protect_bits = policy.protect_bits();
   info.m_key_lease_period = policy.m_key_lease_s;
   info.subnet_timeout = policy.subnet_timeout;
 }

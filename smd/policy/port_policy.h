@@ -57,6 +57,12 @@ struct PortPolicy {
   std::uint16_t m_key_lease_s = 0;
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;
   Lid master_sm_lid;
+
+  /// Without a key nothing is protected, and a port with these bits passes for one that hides its
+  /// own.
+  [[nodiscard]] std::uint8_t protect_bits() const {
+    return m_key == MKey{} ? std::uint8_t{0} : m_key_protect;
+  }
 };
 
 /// The PortInfo that `port` should answer, PortState and MasterSMSL aside. Starts from what it

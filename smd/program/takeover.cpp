@@ -28,7 +28,7 @@ void MKeyTakeover::take(PortIdx port) {
   const PortInfo& now = found_->fabric->port_info[port];
   PortInfo wanted = now;
   wanted.m_key = policy_.m_key;
-  wanted.m_key_protect_bits = policy_.m_key_protect;
+  wanted.m_key_protect_bits = policy_.protect_bits();
   wanted.m_key_lease_period = policy_.m_key_lease_s;
   SmpRequest request{.route = SmpRoute::directed(path_to(*found_, port)),
                      .method = Method::Set,

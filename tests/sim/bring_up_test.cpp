@@ -291,6 +291,21 @@ TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {
   EXPECT_EQ(subnet.fabric.stats().dropped_m_key, 0u);
 }
 
+/// A port with protection bits and without a key passes for one that hides another manager's.
+TEST(BringUpMKey, WithoutAKeyNothingIsProtected) {
+  SimulatedSubnetOptions options;
+  options.settings.ports.m_key_protect = 2;
+  SimulatedSubnet subnet(spec_of("torus:dims=3.3"), options);
+  ASSERT_TRUE(subnet.start());
+  const Fabric& fabric = subnet.manager.in_force()->fabric();
+  for (const PortIdx port : fabric.peer.indices())
+    EXPECT_EQ(fabric.port_info[port].m_key_protect_bits, 0) << print_port(fabric, port);
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  EXPECT_EQ(subnet.manager.last_cycle()->foreign_keys.ports, 0u);
+}
+
 TEST(BringUpFailure, WithoutACableTheManagerManagesItself) {
   sim::FabricSpec spec;
   sim::add_node(spec, NodeType::Ca, "alone", Guid{0x10}, 1);

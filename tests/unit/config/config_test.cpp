@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Range{"smp.timeout_ms", 1, 60000},
                     Range{"smp.max_per_second", 0, 10000000},
                     Range{"sm.priority", 0, 15},
-                    Range{"sm.m_key_protect", 0, 3},
+                    Range{"sm.m_key_protect", 0, 3, "m_key = 1\n"},
                     Range{"sm.m_key_lease_s", 0, 65535},
                     Range{"sm.lmc", 0, 7},
                     Range{"sm.lmc_enhanced_port0", 0, 7},
@@ -508,6 +508,11 @@ TEST(Config, RulesBetweenOptions) {
               ElementsAre("smd.toml:3:11: sm.lid_max is 14; at least 15, for the 8 LIDs of the "
                           "manager's own port (sm.lmc)"));
   EXPECT_TRUE(faults_of("[sm]\nlmc = 3\nlid_max = 15\n").empty());
+  EXPECT_THAT(faults_of("[sm]\nm_key_protect = 2\n"),
+              ElementsAre("smd.toml:2:17: sm.m_key_protect is 2; an sm.m_key that is not 0, or an "
+                          "sm.m_key_file, to protect with"));
+  EXPECT_TRUE(faults_of("[sm]\nm_key_protect = 2\nm_key = 1\n").empty());
+  EXPECT_TRUE(faults_of("[sm]\nm_key_protect = 2\nm_key_file = \"/k\"\n").empty());
   EXPECT_THAT(faults_of("[transport]\nretry_backoff_min_s = 31\n"),
               ElementsAre(HasSubstr("a number up to transport.retry_backoff_max_s")));
   EXPECT_THAT(faults_of("[replica]\npeers = [\"sm2:7011\"]\nkey = \"/k\"\n"),

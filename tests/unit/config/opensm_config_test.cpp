@@ -230,6 +230,15 @@ TEST(OpensmImport, CarriesValuesThatMeanTheSame) {
               ElementsAre("opensm.conf:6: sm_priority 017: carried as sm.priority = 15"));
 }
 
+/// OpenSM takes a level without a key, and protects nothing.
+TEST(OpensmImport, AProtectionWithoutAKeyIsLeftOut) {
+  const Site site{"m_key_protection_level 2\n"};
+  EXPECT_EQ(site.config().sm.m_key_protect, 0u);
+  EXPECT_THAT(site.said_of("m_key_protection_level"),
+              ElementsAre("opensm.conf:1: m_key_protection_level 2: not needed because m_key is 0, "
+                          "with which nothing is protected"));
+}
+
 TEST(OpensmImport, AValueThatSmdDoesNotTakeIsTheNearest) {
   const Site site{"sweep_interval 100000\nsminfo_polling_timeout 50\npolling_retry_number 0\n"};
   EXPECT_EQ(site.config().sweep.interval_s, 86400u);

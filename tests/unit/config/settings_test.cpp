@@ -91,7 +91,7 @@ constexpr Option kManager[] = {
      }},
     {"[sm]\nm_key = 9\n",
      [](S s) { return s.ports.m_key == MKey{9} && s.election.m_key == MKey{9}; }},
-    {"[sm]\nm_key_protect = 2\n", [](S s) { return s.ports.m_key_protect == 2; }},
+    {"[sm]\nm_key = 9\nm_key_protect = 2\n", [](S s) { return s.ports.m_key_protect == 2; }},
     {"[sm]\nm_key_lease_s = 60\n", [](S s) { return s.ports.m_key_lease_s == 60; }},
     {"[sm]\nsubnet_prefix = \"0xfec0000000000001\"\n",
      [](S s) { return s.ports.subnet_prefix == 0xfec0000000000001; }},
