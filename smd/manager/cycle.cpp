@@ -12,6 +12,7 @@
 #include "smd/manager/plan_job.h"
 #include "smd/manager/sweep.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/policy/qos_rules.h"
 
 namespace smd {
 namespace {
@@ -364,6 +365,8 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   auto partitions = choose_partitions(parts_.settings, fabric, state.partitions);
   report_.partition_faults = state.partitions.faults;
   report_qos_conflicts(parts_.settings, goal, partitions.get(), state.qos_conflicts);
+  const bool loses_sl0 = std::ranges::count(state.qos_conflicts, kSl0Discarded) != 0;
+  report_.qos_fault = loses_sl0 ? kSl0Discarded : std::string_view{};
   std::optional<MulticastVl> apart;
   if (state.wants_multicast_vl) {
     if (const auto vl = choose_multicast_vl(fabric, goal, parts_.settings, partitions.get()))

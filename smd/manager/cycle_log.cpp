@@ -147,6 +147,7 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
                     cycle.transition.why));
   if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
   if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
+  if (!cycle.qos_fault.empty()) alarms.push_back(cycle.qos_fault);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);
   if (std::string far = print_out_of_reach(cycle); !far.empty()) alarms.push_back(std::move(far));
   for (const SilentPort& port : cycle.silent) {

@@ -309,13 +309,18 @@ void report_qos_conflicts(const Settings& settings,
         "send",
         vls,
         vls));
+  const PartitionFile rules = partitions != nullptr ? partitions->rules : default_partitions();
+  const auto add = [&lines](std::vector<std::string> more) {
+    std::ranges::move(more, std::back_inserter(lines));
+  };
+  const std::vector<std::uint8_t> discarded = discarded_sls(settings.qos);
   if (settings.qos_rules) {
-    std::ranges::move(
-        find_qos_conflicts(*settings.qos_rules, discarded_sls(settings.qos), routes_choose),
-        std::back_inserter(lines));
+    add(find_qos_conflicts(*settings.qos_rules, discarded, routes_choose));
+    add(find_unknown_partitions(*settings.qos_rules, rules));
   }
-  if (routes_choose && partitions != nullptr) {
-    for (const Partition& each : partitions->rules.partitions) {
+  if (!routes_choose) add(find_discarded_sls(rules, discarded));
+  if (routes_choose) {
+    for (const Partition& each : rules.partitions) {
       if (each.sl.value_or(0) == 0) continue;
       lines.push_back(
           fmt::format("partition '{}': SL {} is not given out; the routes need SLs of their own",

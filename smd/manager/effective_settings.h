@@ -91,8 +91,9 @@ struct PartitionState {
 [[nodiscard]] std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings,
                                                              const ActiveSubnet& now);
 
-/// Levels and tables that routes on several VLs overrule, levels whose SL is discarded: one line
-/// each in the log, when it is news. `partitions`: in force; may be null.
+/// Levels and tables that routes on several VLs overrule, SLs that are given out and discarded,
+/// names of partitions that are not there: one line each in the log, when it is news. `partitions`:
+/// in force; null: the default one.
 void report_qos_conflicts(const Settings& settings,
                           const RoutingTables& routing,
                           const PartitionPlan* partitions,

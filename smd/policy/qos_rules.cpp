@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
+
+#include "smd/base/fault_list.h"
 
 namespace smd {
 namespace {
@@ -92,6 +95,39 @@ std::vector<std::string> find_qos_conflicts(const QosFile& file,
     } else if (std::ranges::find(discarded, level.sl) != discarded.end()) {
       lines.push_back(
           fmt::format("level '{}': SL {} is discarded by qos.sl2vl", level.name, level.sl));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> find_discarded_sls(const PartitionFile& partitions,
+                                            const std::vector<std::uint8_t>& discarded) {
+  const auto is_discarded = [&discarded](std::uint8_t sl) {
+    return std::ranges::find(discarded, sl) != discarded.end();
+  };
+  std::vector<std::string> lines;
+  if (is_discarded(0)) lines.emplace_back(kSl0Discarded);
+  for (const Partition& each : partitions.partitions) {
+    if (each.sl.value_or(0) != 0 && is_discarded(*each.sl))
+      lines.push_back(
+          fmt::format("partition '{}': SL {} is discarded by qos.sl2vl", each.name, *each.sl));
+  }
+  return lines;
+}
+
+std::vector<std::string> find_unknown_partitions(const QosFile& file,
+                                                 const PartitionFile& partitions) {
+  std::vector<std::string_view> known;
+  for (const Partition& each : partitions.partitions) known.push_back(each.name);
+  std::vector<std::string> lines;
+  for (const QosPortGroup& group : file.groups) {
+    for (const std::string& name : group.partitions) {
+      if (std::ranges::find(known, name) == known.end())
+        lines.push_back(
+            fmt::format("port group '{}': no partition '{}'; {}none of its ports are in the group",
+                        group.name,
+                        name,
+                        name_nearest(name, known)));
     }
   }
   return lines;

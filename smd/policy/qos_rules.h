@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smd/policy/partition_map.h"
@@ -44,5 +45,19 @@ class QosRules {
 /// them to choose, as the routes fix the SL of every path. One line each.
 [[nodiscard]] std::vector<std::string> find_qos_conflicts(
     const QosFile& file, const std::vector<std::uint8_t>& discarded, bool routes_choose);
+
+/// What is lost where a row of the site discards SL 0.
+inline constexpr std::string_view kSl0Discarded =
+    "SL 0 is discarded by qos.sl2vl: so is what hosts ask the manager, and paths and groups that "
+    "nothing gives another SL";
+
+/// SLs that packets have without a level, and that are discarded by the rows of the site: 0, and
+/// those of partitions. One line each.
+[[nodiscard]] std::vector<std::string> find_discarded_sls(
+    const PartitionFile& partitions, const std::vector<std::uint8_t>& discarded);
+
+/// Groups of ports that name a partition which is not there; one line each.
+[[nodiscard]] std::vector<std::string> find_unknown_partitions(const QosFile& file,
+                                                               const PartitionFile& partitions);
 
 }  // namespace smd

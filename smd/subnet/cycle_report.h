@@ -96,6 +96,7 @@ struct CycleReport {
   std::vector<LidConflict> lid_conflicts;
   std::uint64_t ports_without_lid = 0;  // none were left: these are not configured, not routed to
   std::string lid_shortage;             // names them
+  std::string qos_fault;                // SLs that are lost to everybody; empty: none
   std::vector<std::string> partition_faults;  // P_Key tables that are left alone, and why
   ForeignKeys foreign_keys;                   // ports that another manager protects
   std::vector<ProgramFault> faults;

@@ -2,8 +2,13 @@
 // believes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
+#include "smd/policy/partition_file.h"
+#include "smd/policy/qos_rules.h"
 #include "tests/support/subnet_oracles.h"
 
 namespace smd::test {
@@ -276,6 +281,31 @@ TEST(BringUpQos, RoutesTakeNoVlThatArbitrationLeavesOut) {
   auto& own = adapters.kinds[static_cast<std::size_t>(PortKind::Ca)];
   own.high = own.low = std::vector<VlArbEntry>{{.vl = Vl{0}, .weight = 1}};
   EXPECT_EQ(routes_of("nue", adapters), 1u);
+}
+
+TEST(BringUpQos, SlsThatAreGivenOutAndDiscardedAreSaid) {
+  SlToVl row;
+  for (std::uint8_t sl = 0; sl < row.size(); ++sl) row[sl] = Vl{static_cast<std::uint8_t>(sl % 8)};
+  const auto warnings_of = [&row](SimulatedSubnetOptions options, const char* engine) {
+    options.settings.engine = engine;
+    options.settings.qos.sl_to_vl = row;
+    const unsigned long before = log::count(log::Level::Warn);
+    SimulatedSubnet subnet(spec_of("torus:dims=3.3"), options);
+    EXPECT_TRUE(subnet.start());
+    const bool alarm = std::ranges::count(subnet.manager.alarms(), kSl0Discarded) != 0;
+    return std::pair(log::count(log::Level::Warn) - before, alarm);
+  };
+  SimulatedSubnetOptions partition;
+  partition.settings.partitions =
+      PartitionPolicy{.rules = parse_partition_file("p=0x1,sl=5: ALL;", "p").value().rules};
+  EXPECT_EQ(warnings_of({}, "updn"), std::pair(0ul, false));
+  EXPECT_EQ(warnings_of(partition, "updn"), std::pair(0ul, false));
+  row[5] = kManagementVl;
+  EXPECT_EQ(warnings_of({}, "updn"), std::pair(0ul, false)) << "nobody is given it";
+  EXPECT_EQ(warnings_of(partition, "updn"), std::pair(1ul, false));
+  row[5] = Vl{5};
+  row[0] = kManagementVl;
+  EXPECT_EQ(warnings_of({}, "updn"), std::pair(1ul, true));
 }
 
 TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {

@@ -345,5 +345,35 @@ TEST(QosConflicts, AreNamed) {
               ElementsAre(HasSubstr("'SL 3': SL 3 is not given")));
 }
 
+TEST(QosConflicts, SlsThatAreDiscarded) {
+  const PartitionFile rules =
+      parse_partition_file("Default=0x7fff: ALL;\np=0x1,sl=5: ALL;", "p").value().rules;
+  EXPECT_THAT(find_discarded_sls(rules, {}), IsEmpty());
+  EXPECT_THAT(find_discarded_sls(rules, {3}), IsEmpty());
+  EXPECT_THAT(find_discarded_sls(rules, {0, 5}),
+              ElementsAre(kSl0Discarded, "partition 'p': SL 5 is discarded by qos.sl2vl"));
+}
+
+TEST(QosConflicts, PartitionsThatAreNotThere) {
+  const PartitionFile rules = parse_partition_file("Storage=1: ALL;", "p").value().rules;
+  const QosFile file = read(R"(
+port-groups
+    port-group
+        name: g
+        partition: Storage, Storag, x
+    end-port-group
+end-port-groups
+qos-ulps
+    default: 0
+end-qos-ulps
+)")
+                           .rules;
+  EXPECT_THAT(find_unknown_partitions(file, rules),
+              ElementsAre("port group 'g': no partition 'Storag'; the nearest is Storage; none of "
+                          "its ports are in the group",
+                          "port group 'g': no partition 'x'; none of its ports are in the group"));
+  EXPECT_THAT(find_unknown_partitions(read(kFull).rules, rules), SizeIs(1));
+}
+
 }  // namespace qos_file_test
 }  // namespace smd
