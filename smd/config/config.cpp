@@ -174,6 +174,9 @@ class Reader {
 Parsed<std::string> read_settings(const std::string& path) {
   auto text = read_file(path, kLargestSettings);
   if (!text) return fault(path, 0, text.error().context);
+  // Some editors begin a file with it; a name after it would be another one.
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text->starts_with(kByteOrderMark)) text->erase(0, kByteOrderMark.size());
   return std::move(*text);
 }
 

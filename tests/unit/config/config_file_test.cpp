@@ -109,6 +109,19 @@ TEST_F(ConfigFile, FilesOfTheSiteAreReadToo) {
   std::filesystem::remove(policy);
 }
 
+/// As editors of another system begin a file.
+TEST_F(ConfigFile, AByteOrderMarkIsNoPartOfAName) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  const std::string partitions = path_ + ".partitions";
+  write(std::string(kMark) + "[partitions]\nfile = \"" + partitions + "\"\n");
+  std::ofstream(partitions) << kMark << "Storage=1: ALL;\n";
+  const auto config = load_config(path_);
+  ASSERT_TRUE(config) << print_fault(config.error()[0]);
+  const auto& read = config->partitions.rules.value().partitions;
+  EXPECT_TRUE(std::ranges::any_of(read, [](const Partition& p) { return p.name == "Storage"; }));
+  std::filesystem::remove(partitions);
+}
+
 TEST_F(ConfigFile, AnPreviousTextTakesThePlaceOfAFileWithFaults) {
   const std::string partitions = path_ + ".partitions", policy = path_ + ".qos",
                     roots = path_ + ".roots";
