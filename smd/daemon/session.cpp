@@ -10,6 +10,15 @@ namespace {
 /// Until paths lead to a further GUID that was just given.
 constexpr Duration kForAliases = std::chrono::milliseconds(20);
 
+/// Ports that are given no table hold what they held when `before` was the view.
+bool sets_tables_of(const sa::SubnetView& now, const sa::SubnetView& before) {
+  const auto has_rows = [](const sa::SubnetView& view) {
+    return view.parts().rows != nullptr && !view.parts().rows->empty();
+  };
+  return now.parts().qos == before.parts().qos &&
+         (now.parts().rows == before.parts().rows || (!has_rows(now) && !has_rows(before)));
+}
+
 }  // namespace
 
 Session::Session(Runtime& runtime,
@@ -157,8 +166,11 @@ void Session::adopt_view() {
     return;
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
-  administration_.adopt(
-      make_view(manager_, aliases, &held_, administration_.inform().view(), &path_order_));
+  const sa::SubnetView* const last = administration_.inform().view();
+  std::shared_ptr<const sa::SubnetView> next =
+      make_view(manager_, aliases, &held_, last, &path_order_);
+  if (!next || last == nullptr || !sets_tables_of(*next, *last)) held_.forget_all();
+  administration_.adopt(std::move(next));
   tables_.adopt(now, manager_.settings().ports.m_key);
   held_.forget_unanswered();
   if (!now) return;

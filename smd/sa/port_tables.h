@@ -96,6 +96,9 @@ class HeldTables {
   /// Its agent may have begun anew.
   void forget(Guid node);
 
+  /// Other tables are set than before, so those that no longer are may hold what was set.
+  void forget_all() { blocks_.clear(); }
+
   /// Agents that did not answer are asked once more.
   void forget_unanswered();
 

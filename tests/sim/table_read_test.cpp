@@ -70,6 +70,29 @@ TEST_F(TableReads, ArbitrationIsThatOfThePort) {
     EXPECT_EQ(got[i], held.low[i]) << i;
 }
 
+/// Without a row of its own the site leaves ports what they have: by then another one.
+TEST_F(TableReads, WhatWasSetMeanwhileIsReadAgain) {
+  const PortNum none{0};
+  const Lid host = lid("host-00003", 1);
+  const SlToVl before = row_of(host, none, none);
+  Settings settings = settings_of(9);
+  const auto adopt = [&] {
+    first.manager().adopt(settings);
+    first.manager().request_sweep("test");
+    ASSERT_TRUE(settle(first));
+    run_for(10s);  // tables of adapters are looked at when nothing else is to be done
+  };
+  settings.qos.sl_to_vl.emplace();
+  settings.qos.sl_to_vl->fill(Vl{1});
+  adopt();
+  EXPECT_EQ(row_of(host, none, none), settings.qos.sl_to_vl);
+  settings.qos.sl_to_vl.reset();
+  adopt();
+  const SlToVl held = fabric.sl_to_vl(node("host-00003"), PortNum{1}, none);
+  ASSERT_NE(held, before) << "nobody put it back";
+  EXPECT_EQ(row_of(host, none, none), held);
+}
+
 TEST_F(TableReads, AllOfASwitchHoldsUpNobody) {
   ask(1,
       RecordId::SlToVlTableRecord,
