@@ -266,6 +266,7 @@ void CcManager::on_trap(const MadPacket& packet) {
       !agents_.is_under(now_->fabric(), sender, options_.key))
     return;
   MadPacket repress = packet;
+  repress.sl = sl_to(*now_, packet.remote_lid);
   header.method = static_cast<std::uint8_t>(Method::TrapRepress);
   encode_mad_header(header, repress.mad);
   cc::write_key(options_.key, repress.mad);

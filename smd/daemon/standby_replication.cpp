@@ -17,8 +17,7 @@ constexpr std::array kCopied{&StateKind::kLids,
                              &StateKind::kTurns,
                              &StateKind::kSlToVlMark,
                              &StateKind::kPartitionOrders,
-                             &StateKind::kMKeyLinks,
-                             &StateKind::kDirections};
+                             &StateKind::kMKeyLinks};
 
 /// The part that has the master's options.
 constexpr const char* kOptions = "options";
@@ -102,7 +101,7 @@ std::vector<std::string> StandbyReplication::differing_options() const {
 }
 
 void StandbyReplication::note_change(const StateKind& kind) {
-  if (kind != StateKind::kCcKeys) publish_soon();
+  if (kind != StateKind::kCcKeys && kind != StateKind::kDirections) publish_soon();
 }
 
 void StandbyReplication::publish_soon() {
@@ -143,8 +142,7 @@ void StandbyReplication::publish() {
   for (const StateKind* kind : kCopied) {
     std::string text = kind->print(store_.get());
     // One that is older does not know them.
-    const bool is_new = kind == &StateKind::kMKeyLinks || kind == &StateKind::kDirections;
-    if (!is_new || !text.empty()) parts.emplace(kind->name, std::move(text));
+    if (kind != &StateKind::kMKeyLinks || !text.empty()) parts.emplace(kind->name, std::move(text));
   }
   parts.emplace(kOptions, options_);
   server_.publish(parts);

@@ -96,22 +96,23 @@ void Election::enter(SmState state, std::string_view why) {
 
 // --- Who else is there --------------------------------------------------------------------------
 
-/// The key is shown by a master alone: it proves that others may show theirs. Where the site names
-/// the ports of managers, nobody at another one sees it. `port`: at the end of `route`, if that is
-/// known.
-void Election::ask(SmpScope& scope,
-                   const SmpRoute& route,
-                   std::optional<Guid> port,
-                   OnInfo on_info) {
+/// By a master alone: it proves that others may show theirs. Where the site names the ports of
+/// managers, nobody at another one sees it. `port`: at the end of the way, if that is known.
+bool Election::shows_key_at(std::optional<Guid> port) const {
+  return state_ == SmState::Master &&
+         (config_.allowed.empty() || (port && config_.allowed.contains(*port)));
+}
+
+void Election::ask(SmpScope& scope, const SmpRoute& route, bool with_key, OnInfo on_info) {
   SmInfo shown = info();
-  const bool is_named = config_.allowed.empty() || (port && config_.allowed.contains(*port));
-  if (state_ != SmState::Master || !is_named) shown.sm_key = SmKey{};
+  if (!with_key) shown.sm_key = SmKey{};
   scope.send(
       sm_request(route, Method::Get, shown, config_.m_key),
       [on_info = std::move(on_info)](const Result<SmpReply>& reply) { on_info(info_of(reply)); });
 }
 
-void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info) {
+/// Who did not see our key shows none, which proves nothing.
+void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info, bool saw_key) {
   if (at.guid == own_.port_guid || at.guid == Guid{}) return;
   if (!others_.contains(at.guid) && others_.size() >= kMostManagers) return;
   KnownManager& known = others_[at.guid];
@@ -123,8 +124,8 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info)
   known.info = info;
   if (!info) return;
   note_state(at.guid, state_of(*info));
-  const bool foreign =
-      state_ == SmState::Master && config_.sm_key != SmKey{} && info->sm_key != config_.sm_key;
+  const bool foreign = state_ == SmState::Master && config_.sm_key != SmKey{} &&
+                       info->sm_key != config_.sm_key && (saw_key || known.foreign);
   if (foreign && !known.foreign) {
     log::warn("sm.foreign",
               "guid={} state={}; it does not know our SM_Key, and nothing is handed over to it",
@@ -172,7 +173,11 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
   for (const auto& [guid, known] : others_) {
     if (known.info) wanted[guid] = known.at;  // who answered before, wherever it shows IsSM
   }
-  for (const ManagerAddress& each : where) wanted[each.guid] = each;
+  std::set<Guid> found;  // by this sweep: what is there is what it says
+  for (const ManagerAddress& each : where) {
+    wanted[each.guid] = each;
+    found.insert(each.guid);
+  }
   wanted.erase(own_.port_guid);
   const auto gone =
       std::erase_if(others_, [&](const auto& each) { return !wanted.contains(each.first); });
@@ -184,20 +189,20 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
     if (--unanswered_ == 0) assess();
   };
   const auto by_lid = [this, count](const ManagerAddress& at) {
-    ask(survey_scope_,
-        SmpRoute::to_lid(at.lid),
-        at.guid,
-        [this, at, count](std::optional<SmInfo> info) {
-          note(at, info && info->guid == at.guid ? info : std::nullopt);
-          count();
-        });
+    const SmpRoute route = SmpRoute::to_lid(at.lid);
+    const bool with_key = shows_key_at(hooks_.port_at(route));
+    ask(survey_scope_, route, with_key, [this, at, count, with_key](std::optional<SmInfo> info) {
+      note(at, info && info->guid == at.guid ? info : std::nullopt, with_key);
+      count();
+    });
   };
   for (const auto& [guid, at] : wanted) {
-    ask(survey_scope_, at.route, at.guid, [this, at, count, by_lid](std::optional<SmInfo> info) {
-      const bool found = info && info->guid == at.guid;
+    const bool with_key = shows_key_at(found.contains(guid) ? guid : hooks_.port_at(at.route));
+    ask(survey_scope_, at.route, with_key, [=, this, at = at](std::optional<SmInfo> info) {
+      const bool is_it = info && info->guid == at.guid;
       // The way may be another by now, where the LID still leads.
-      if (!found && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid)) return by_lid(at);
-      note(at, found ? info : std::nullopt);
+      if (!is_it && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid)) return by_lid(at);
+      note(at, is_it ? info : std::nullopt, with_key);
       count();
     });
   }
@@ -277,6 +282,9 @@ void Election::hear_of(Lid lid) {
 }
 
 void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
+  const std::optional<Guid> port = hooks_.port_at(route);
+  // The sweep that finds the port asks it, with the key.
+  if (!port && !hands_over && config_.sm_key != SmKey{} && !config_.allowed.empty()) return;
   if (asked_back_.size() >= kMostAskers) {
     std::erase_if(asked_back_, [this](const auto& each) { return each.second <= runtime_.now(); });
     if (asked_back_.size() >= kMostAskers) return;
@@ -285,20 +293,20 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
   TimePoint& next = asked_back_[(hands_over ? "handover " : "") + print_route(route)];
   if (next > runtime_.now()) return;
   next = runtime_.now() + kAskBackPause;
-  const auto on_info = [this, route, lid, hands_over](const std::optional<SmInfo>& info) {
+  const bool with_key = shows_key_at(port);
+  ask(strangers_, route, with_key, [=, this](const std::optional<SmInfo>& info) {
     if (!info || info->guid == own_.port_guid) return;
     if (config_.allowed.contains(info->guid) && !is_allowed(info->guid, route)) return;
     const auto known = others_.find(info->guid);
     ManagerAddress at{.guid = info->guid, .route = route, .lid = lid};
     if (known != others_.end()) at = known->second.at;
-    note(at, info);
+    note(at, info, with_key);
     if (hands_over && state_ == SmState::Master && !others_[info->guid].excluded &&
         expects_handover_from(info->guid))
       return obey_handover(route, at, fmt::format("handover from {}", info->guid));
     // While a survey is under way it will judge this one, too.
     if (state_ == SmState::Master && unanswered_ == 0) assess();
-  };
-  ask(strangers_, route, hooks_.port_at(route), on_info);
+  });
 }
 
 // --- What follows -------------------------------------------------------------------------------
@@ -442,7 +450,7 @@ void Election::poll() {
   const bool by_lid = missed_ % 2 == 1 && is_unicast(counterpart_.lid);
   const SmpRoute route = by_lid ? SmpRoute::to_lid(counterpart_.lid) : counterpart_.route;
   ++polls_;
-  ask(request_scope_, route, counterpart_.guid, [this, began](const std::optional<SmInfo>& info) {
+  ask(request_scope_, route, false, [this, began](const std::optional<SmInfo>& info) {
     poll_timer_ = Timer(
         runtime_, std::max(began + config_.poll_interval, runtime_.now()), [this] { poll(); });
     on_polled(info && info->guid == counterpart_.guid ? info : std::nullopt);
@@ -450,7 +458,7 @@ void Election::poll() {
 }
 
 void Election::on_polled(const std::optional<SmInfo>& answer) {
-  note(counterpart_, answer);
+  note(counterpart_, answer, false);
   report_changes();
   const bool allowed = config_.allowed.empty() || config_.allowed.contains(counterpart_.guid);
   const bool rules = answer && allowed && state_of(*answer) == SmState::Master;
@@ -541,12 +549,13 @@ void Election::watch_counterpart() {
     return awaiting_ ? apply(SmEvent::Overdue, counterpart_, print_sm_event(SmEvent::Overdue))
                      : give_up("it did not take over");
   }
+  const bool with_key = shows_key_at(hooks_.port_at(counterpart_.route));
   ask(request_scope_,
       counterpart_.route,
-      counterpart_.guid,
-      [this](const std::optional<SmInfo>& answer) {
+      with_key,
+      [this, with_key](const std::optional<SmInfo>& answer) {
         const bool there = answer && answer->guid == counterpart_.guid;
-        if (there) note(counterpart_, answer);
+        if (there) note(counterpart_, answer, with_key);
         const bool rules = there && state_of(*answer) == SmState::Master;
         if (!awaiting_ && rules)
           return apply(SmEvent::Acknowledge, counterpart_, "the other one took over");

@@ -169,8 +169,9 @@ class Election {
   };
 
   void enter(SmState state, std::string_view why);
-  void ask(SmpScope& scope, const SmpRoute& route, std::optional<Guid> port, OnInfo on_info);
-  void note(const ManagerAddress& at, const std::optional<SmInfo>& info);
+  [[nodiscard]] bool shows_key_at(std::optional<Guid> port) const;
+  void ask(SmpScope& scope, const SmpRoute& route, bool with_key, OnInfo on_info);
+  void note(const ManagerAddress& at, const std::optional<SmInfo>& info, bool saw_key);
   void note_state(Guid guid, SmState state);
   void report_changes();
   void assess();

@@ -294,6 +294,13 @@ std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings, const A
       now.partitions ? now.partitions->rules : default_partitions());
 }
 
+bool are_directions_free(const EngineOptions& options) {
+  const EngineOptions usual;
+  return options.roots.empty() && options.root_choice == usual.root_choice &&
+         options.orientation_search == usual.orientation_search &&
+         options.lane_cut == usual.lane_cut;
+}
+
 void report_qos_conflicts(const Settings& settings,
                           const RoutingTables& routing,
                           const PartitionPlan* partitions,

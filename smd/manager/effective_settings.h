@@ -91,6 +91,10 @@ struct PartitionState {
 [[nodiscard]] std::shared_ptr<const QosRules> make_qos_rules(const Settings& settings,
                                                              const ActiveSubnet& now);
 
+/// Nobody asks for certain directions of up*/down* routes: only those are kept for the next life,
+/// whose site may ask for others.
+[[nodiscard]] bool are_directions_free(const EngineOptions& options);
+
 /// Levels and tables that routes on several VLs overrule, SLs that are given out and discarded,
 /// names of partitions that are not there: one line each in the log, when it is news. `partitions`:
 /// in force; null: the default one.

@@ -338,6 +338,7 @@ Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
   // The choice was for the sake of entries that cannot stay.
   RouteJob anew = job;
   anew.found.reset();
+  if (!job.in_force) anew.orientation = {};  // of those entries
   return compute_with(anew, engine, Keep::Nothing);
 }
 

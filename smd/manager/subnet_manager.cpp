@@ -403,7 +403,8 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
-  store_.put_directions(state_.orientation.by_guid);
+  const bool free = are_directions_free(settings_.engine_options);
+  store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
   publish();
 }
 

@@ -28,13 +28,6 @@ void set_link_fields(PortInfo& info, const PortInfo& peer, const PortPolicy& pol
     info.link_down_default_state = kPolling;
 }
 
-/// An enhanced port 0 has no peer: what it is capable of is what paths to it are promised.
-void set_port0_limits(PortInfo& info, const PortPolicy& policy) {
-  info.neighbor_mtu =
-      std::min(at_least_one(info.mtu_cap), static_cast<std::uint8_t>(policy.mtu_max));
-  info.operational_vls = std::min(at_least_one(info.vl_cap), policy.max_operational_vls);
-}
-
 /// Fields of a port that has a LID.
 void set_end_port_fields(PortInfo& info, Lid lid, std::uint8_t lmc, const PortPolicy& policy) {
   info.lid = lid;
@@ -80,7 +73,8 @@ PortInfo desired_port_info(const Fabric& fabric,
       info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
     }
   } else if (is_managed(fabric, port) && is_data_port(fabric, port)) {
-    set_port0_limits(info, policy);
+    // No more than that: it has no peer, and OpenSM leaves it as it comes up.
+    info.operational_vls = std::min(info.operational_vls, policy.max_operational_vls);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];
   if (limit && is_managed(fabric, port) && is_data_port(fabric, port)) info.vl_high_limit = *limit;

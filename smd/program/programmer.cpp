@@ -162,6 +162,8 @@ void PhaseRunner::write_entries() {
 /// A switch that comes back forwards nothing until LinearFDBTop rises, also where this phase has
 /// entries in some of its blocks only, and the later ones rely on them.
 void PhaseRunner::write_hidden_blocks() {
+  // With nothing in force before, blocks that were not confirmed are written once more at the end.
+  if (plan().kind == TransitionKind::Initial) return raise_tops();
   parts_.blocks.write(choose_hidden_blocks(run_), [this](Unconfirmed unconfirmed) {
     if (!interrupts("writing blocks below LinearFDBTop", std::move(unconfirmed))) raise_tops();
   });

@@ -46,7 +46,8 @@ void SwitchSetter::raise_tops(std::function<void(Unconfirmed)> done) {
       [this, done = std::move(done)] {
         Unconfirmed unconfirmed;
         for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
-          if (is_below_top(sw)) unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
+          if (is_below_top(sw) && !has_restarted(sw))
+            unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
         }
         done(std::move(unconfirmed));
       });

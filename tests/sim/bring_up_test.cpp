@@ -176,19 +176,6 @@ TEST(BringUpPorts, NoLinkSleepsOnceItIsLost) {
   EXPECT_EQ(subnet.manager.last_cycle()->fault_count, 0u);
 }
 
-TEST(BringUpPorts, AnEnhancedPort0HasTheMtuAndTheLanesThatPathsArePromised) {
-  SimulatedSubnetOptions options;
-  options.settings.ports.max_operational_vls = 3;
-  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), options);
-  ASSERT_TRUE(subnet.start());
-  EXPECT_TRUE(subnet.manager.last_cycle()->up());
-  ASSERT_TRUE(subnet.fabric.switch_info(subnet.node("sw-0-0")).enhanced_port0);
-  const PortInfo own = subnet.fabric.port_info(subnet.node("sw-0-0"), PortNum{0});
-  EXPECT_EQ(own.neighbor_mtu, static_cast<std::uint8_t>(Mtu::B4096));
-  EXPECT_EQ(own.operational_vls, 3);
-  EXPECT_EQ(own.state(), PortState::Active);
-}
-
 TEST(BringUpPorts, TheSnapshotSaysWhatThePortsSayNow) {
   SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
   ASSERT_TRUE(subnet.start());

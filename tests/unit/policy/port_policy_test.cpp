@@ -73,25 +73,6 @@ TEST_F(PortPolicyTest, NothingWaitsInAdaptersThatPassesThrough) {
   EXPECT_EQ(desired("S1:1").vl_stall_count, 3);
 }
 
-TEST_F(PortPolicyTest, AnEnhancedPort0HasWhatItIsCapableOfAndTheSiteWants) {
-  const SwitchIdx sw = fabric.switch_at(test::port(fabric, "S1:0"));
-  info("S1:0").operational_vls = 1;
-  info("S1:0").neighbor_mtu = 1;
-  fabric.switch_info[sw].enhanced_port0 = false;
-  EXPECT_EQ(desired("S1:0").operational_vls, 1);
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1);
-  fabric.switch_info[sw].enhanced_port0 = true;
-  EXPECT_EQ(desired("S1:0").operational_vls, 4);
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 5);
-  policy.max_operational_vls = 2;
-  policy.mtu_max = Mtu::B1024;
-  EXPECT_EQ(desired("S1:0").operational_vls, 2);
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 3);
-  info("S1:0").vl_cap = info("S1:0").mtu_cap = 0;
-  EXPECT_EQ(desired("S1:0").operational_vls, 1) << "it does not say";
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1);
-}
-
 TEST_F(PortPolicyTest, ABasePort0IsManagedAndHasNoStateToComeTo) {
   const PortIdx port = test::port(fabric, "S1:0");
   fabric.switch_info[fabric.switch_at(port)].enhanced_port0 = true;
