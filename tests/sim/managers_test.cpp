@@ -597,6 +597,7 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
       for (const unsigned each : {0u, 1u}) {
         if (named) settings.election.allowed.insert(spec.nodes[all[each].node].ports[1].guid);
       }
+      if (named) settings.election.sm_key = SmKey{0x1111};
       all[which].start(settings);
     }
     ASSERT_TRUE(all.settle()) << all.find_fault();
