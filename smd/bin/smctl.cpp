@@ -298,16 +298,16 @@ void show_events(const Json& answer, const std::string& least) {
   std::fflush(stdout);
 }
 
-/// Until it is interrupted. A daemon that ends is waited for.
 /// Of a dump: the daemon has other folders under the same names.
 bool is_elsewhere(const Json& answer) {
   const Json files = answer.value("files", Json::array());
-  if (files.empty()) return false;
+  if (files.empty() || !files[0].is_string()) return false;
   std::error_code error;
   const std::filesystem::path file = answer.value("dir", "") + "/" + files[0].get<std::string>();
   return !std::filesystem::exists(file, error) && !error;
 }
 
+/// Until it is interrupted. A daemon that ends is waited for.
 int watch(const Options& options) {
   Json args = options.args;
   std::optional<std::int64_t> daemon;
@@ -362,8 +362,8 @@ int run(const Options& options) {
     if (!why.empty()) return refuse(why);
     if (is_elsewhere(*result))
       return refuse(
-          "the files are not there: the daemon may have a /tmp of its own (PrivateTmp of "
-          "its unit); a folder below /var/lib/smd");
+          "the files are not here: the daemon may have a /tmp of its own (PrivateTmp of its unit); "
+          "a folder below /var/lib/smd is one for both");
   }
   if (options.quiet) return kDone;
   const std::string text = options.json

@@ -230,6 +230,17 @@ TEST_F(SmctlEngine, ThatNobodyHasIsCodeOne) {
   EXPECT_EQ(smctl("engine nue").code, 1);
 }
 
+class SmctlDump : public SmctlThatWaits {};
+
+TEST_F(SmctlDump, OfADaemonWithAnotherFolderOfThatNameIsCodeOne) {
+  answer("dump", "dumping", {{"dumping", false}, {"dir", folder_}, {"files", {"guid2lid"}}});
+  const Outcome elsewhere = smctl("dump " + folder_);
+  EXPECT_EQ(elsewhere.code, 1);
+  EXPECT_THAT(elsewhere.out, HasSubstr("a folder below /var/lib/smd"));
+  std::ofstream(folder_ + "/guid2lid") << "0x1 0x0001 0x0001\n";
+  EXPECT_EQ(smctl("dump " + folder_).code, 0);
+}
+
 class SmctlOrder : public SmctlThatWaits {};
 
 TEST_F(SmctlOrder, ThatIsInForceIsCodeZero) {
