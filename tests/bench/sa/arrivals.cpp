@@ -1,10 +1,22 @@
 #include "tests/bench/sa/arrivals.h"
 
-#include <time.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 namespace smd::bench {
+
+Arrivals::Arrivals() {
+  if (::pipe2(pipe_.data(), O_NONBLOCK | O_CLOEXEC) != 0) std::abort();
+}
+
+Arrivals::~Arrivals() {
+  for (const int fd : pipe_) ::close(fd);
+}
 
 void Arrivals::push(Arrival arrival) {
   {
@@ -27,20 +39,17 @@ bool Arrivals::pop(Arrival& arrival) {
   return true;
 }
 
+void Arrivals::rouse() {
+  const char byte = 0;
+  if (::write(pipe_[1], &byte, 1) < 0 && errno != EAGAIN) std::abort();
+}
+
 void Arrivals::sleep(int timeout_ms) {
-  if (timeout_ms < 0) {
-    ::sem_wait(&wake_);
-    return;
+  pollfd wait{.fd = pipe_[0], .events = POLLIN, .revents = 0};
+  ::poll(&wait, 1, timeout_ms);
+  std::array<char, 64> bytes{};
+  while (::read(pipe_[0], bytes.data(), bytes.size()) == bytes.size()) {
   }
-  timespec until{};
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += timeout_ms / 1000;
-  until.tv_nsec += (timeout_ms % 1000) * 1'000'000L;
-  if (until.tv_nsec >= 1'000'000'000) {
-    until.tv_nsec -= 1'000'000'000;
-    ++until.tv_sec;
-  }
-  ::sem_clockwait(&wake_, CLOCK_MONOTONIC, &until);
 }
 
 }  // namespace smd::bench

@@ -1,8 +1,7 @@
 // MADs from the port below, and the one thread that waits for them or for questions.
 #pragma once
 
-#include <semaphore.h>
-
+#include <array>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -18,9 +17,8 @@ struct Arrival {
 
 class Arrivals {
  public:
-  Arrivals() { ::sem_init(&wake_, 0, 0); }
-
-  ~Arrivals() { ::sem_destroy(&wake_); }
+  Arrivals();
+  ~Arrivals();
 
   Arrivals(const Arrivals&) = delete;
 
@@ -30,7 +28,7 @@ class Arrivals {
 
   /// Something is there for the one that waits.
   void wake() {
-    if (waiting_.exchange(false)) ::sem_post(&wake_);
+    if (waiting_.exchange(false)) rouse();
   }
 
   /// Until wake(), for at most so long; below 0: for ever. `is_there` is asked once more before. It
@@ -48,13 +46,18 @@ class Arrivals {
 
  private:
   [[nodiscard]] bool is_empty();
+  void rouse();
   void sleep(int timeout_ms);
 
   std::mutex mutex_;
   std::deque<Arrival> queue_;
   std::atomic<std::size_t> size_ = 0;
   std::atomic<bool> waiting_ = false;
-  sem_t wake_{};
+
+  // Whoever writes to a pipe says that it is about to wait, so the kernel may run the reader where
+  // the writer is. After an interrupt of an adapter the reader would be run where that came in; a
+  // semaphore leaves it behind the thread that has its processor, for up to a tick.
+  std::array<int, 2> pipe_{};
 };
 
 }  // namespace smd::bench
