@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <infiniband/umad.h>
-#include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,11 +16,13 @@
 #include <initializer_list>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "smd/transport/receive_queue.h"
+#include "smd/transport/receiver_priority.h"
 
 namespace smd {
 namespace {
@@ -45,37 +45,15 @@ constexpr int kKernelTimeoutMs = 5000;
 // MADs that are put into the queue in one piece.
 constexpr std::size_t kBatch = 256;
 
-// Answers in a row. Few: libumad2sim reads nothing while a send waits, and a responder that has
-// gone is asked no more after so many.
+// Answers in a row, on either thread. Few: nothing is received while the thread that receives gives
+// them, libumad2sim reads nothing while a send waits, and a responder that has gone is asked no
+// more after so many.
 constexpr std::size_t kAnswersAtOnce = 16;
 
 // Errors in a row that mean a device is gone. A single one may be a wake-up without a cause.
 constexpr int kErrorsUntilLost = 3;
 
 constexpr std::uint32_t kGsiQKey = 0x80010000;
-
-// What a thread that receives or answers takes of a processor at a time.
-constexpr std::uint64_t kShortSliceNs = 100'000;
-
-/// As sched_setattr(2) has it: the header that defines it cannot be read beside <sched.h>.
-struct ThreadAttributes {
-  std::uint32_t size;
-  std::uint32_t policy;
-  std::uint64_t flags;
-  std::int32_t nice;
-  std::uint32_t priority;
-  std::uint64_t runtime, deadline, period;
-};
-
-/// The calling thread waits less for threads that compute, such as the one that computes routes.
-/// Linux 6.12 and later (sched(7), slices of SCHED_OTHER); elsewhere nothing changes.
-void ask_for_short_slices() {
-  ThreadAttributes attributes{};
-  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
-  if (attributes.policy != SCHED_OTHER) return;  // whoever started us has chosen
-  attributes.runtime = kShortSliceNs;
-  ::syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
 
 /// They are for the loop, and libibumad takes an interrupted wait for a fault of the device.
 void block_signals() {
@@ -195,7 +173,8 @@ class UmadTransport final : public Transport {
                              std::initializer_list<Method> methods);
   void start_receiving(UmadDevice& device, const UmadPort& port);
   void receive_loop(const UmadDevice& device, const UmadPort& port, const std::stop_token& stop);
-  void hand_over(std::vector<MadPacket>& batch);
+  void hand_over(std::vector<MadPacket>& batch, UmadBuffer& for_answers);
+  void answer(const Responder* responder, std::span<const MadPacket> requests, UmadBuffer& buffer);
   void answer_loop(const std::stop_token& stop);
   [[nodiscard]] std::shared_ptr<const Responder> responder();
   Result<void> send_from(UmadBuffer& buffer, const MadPacket& packet);
@@ -374,9 +353,9 @@ Result<void> UmadTransport::set_is_sm(bool is_sm) {
 void UmadTransport::receive_loop(const UmadDevice& device,
                                  const UmadPort& port,
                                  const std::stop_token& stop) {
-  ask_for_short_slices();
+  ReceiverPriority priority;
   block_signals();
-  UmadBuffer buffer;
+  UmadBuffer buffer, for_answers;
   std::vector<MadPacket> batch;
   batch.reserve(kBatch);
   int errors = 0;
@@ -405,10 +384,13 @@ void UmadTransport::receive_loop(const UmadDevice& device,
       packet.pkey_index = static_cast<std::uint16_t>(umad_get_pkey(buffer.raw()));
       std::memcpy(packet.mad.data(), buffer.mad(), kMadSize);
       if (is_response(static_cast<Method>(packet.mad[3]))) --unanswered_;
-      if (batch.size() == kBatch) hand_over(batch);
+      if (batch.size() < kBatch) continue;
+      priority.note(batch.size());
+      hand_over(batch, for_answers);
       continue;
     }
-    if (!batch.empty()) hand_over(batch);
+    priority.note(batch.size());
+    if (!batch.empty()) hand_over(batch, for_answers);
     if (agent == -ETIMEDOUT || agent == -EAGAIN || interrupted) {
       errors = 0;
     } else if (agent == -ENODEV || ++errors == kErrorsUntilLost) {
@@ -417,20 +399,24 @@ void UmadTransport::receive_loop(const UmadDevice& device,
   }
 }
 
-/// Leaves it empty: what may be answered at once to the thread that answers, all else, and what
-/// finds no room there, to the loop.
-void UmadTransport::hand_over(std::vector<MadPacket>& batch) {
-  if (const std::shared_ptr<const Responder> responder = this->responder()) {
-    const auto requests = std::ranges::stable_partition(
-        batch, [&](const MadPacket& packet) { return !responder->may_answer(packet); });
-    if (!requests.empty()) {
-      std::vector<MadPacket> rest;
-      requests_.put(requests, rest);
-      batch.erase(requests.begin(), requests.end());
-      batch.insert(batch.end(), rest.begin(), rest.end());
-    }
+/// Leaves it empty. What may be answered at once goes to nobody else: the first few are answered
+/// here, since waking another thread takes longer than the answer, the others by the thread that
+/// answers. All else goes to the loop, and what finds no room there.
+void UmadTransport::hand_over(std::vector<MadPacket>& batch, UmadBuffer& for_answers) {
+  const std::shared_ptr<const Responder> responder = this->responder();
+  const auto requests = std::ranges::stable_partition(batch, [&](const MadPacket& packet) {
+    return responder == nullptr || !responder->may_answer(packet);
+  });
+  const std::span<const MadPacket> others(batch.begin(), requests.begin());
+  if (!others.empty()) queue_.put(others);
+  if (!requests.empty()) {
+    const std::span<const MadPacket> all(requests);
+    const std::size_t here = std::min(all.size(), kAnswersAtOnce);
+    answer(responder.get(), all.first(here), for_answers);
+    std::vector<MadPacket> rest;
+    if (here < all.size()) requests_.put(all.subspan(here), rest);
+    if (!rest.empty()) queue_.put(rest);
   }
-  if (!batch.empty()) queue_.put(batch);
   batch.clear();
 }
 
@@ -440,20 +426,26 @@ std::shared_ptr<const Transport::Responder> UmadTransport::responder() {
 }
 
 /// What does not go out is like what gets lost: clients ask again.
+void UmadTransport::answer(const Responder* responder,
+                           std::span<const MadPacket> requests,
+                           UmadBuffer& buffer) {
+  for (const MadPacket& packet : requests) {
+    const std::optional<MadPacket> answer =
+        responder != nullptr ? responder->answer(packet) : std::nullopt;
+    if (!answer) {
+      queue_.put({&packet, 1});
+    } else if (!send_from(buffer, *answer)) {
+      ++answers_not_sent_;
+    }
+  }
+}
+
 void UmadTransport::answer_loop(const std::stop_token& stop) {
   ask_for_short_slices();
   UmadBuffer buffer;
   std::vector<MadPacket> batch;
   while (requests_.take(kAnswersAtOnce, batch, stop)) {
-    const std::shared_ptr<const Responder> responder = this->responder();
-    for (const MadPacket& packet : batch) {
-      const std::optional<MadPacket> answer = responder ? responder->answer(packet) : std::nullopt;
-      if (!answer) {
-        queue_.put({&packet, 1});
-      } else if (!send_from(buffer, *answer)) {
-        ++answers_not_sent_;
-      }
-    }
+    answer(responder().get(), batch, buffer);
     batch.clear();
   }
 }

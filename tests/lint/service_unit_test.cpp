@@ -16,6 +16,7 @@ namespace smd::lint {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// "Service.Type" → "notify". A key that is given twice keeps its last value.
 std::map<std::string, std::string> read_unit(const char* path = "systemd/smd.service") {
@@ -70,6 +71,14 @@ TEST(ServiceUnit, CanOpenTheAdapters) {
   EXPECT_EQ(unit.at("Unit.Wants"), "modprobe@ib_umad.service");
   EXPECT_FALSE(unit.contains("Service.PrivateDevices")) << "would hide /dev/infiniband";
   EXPECT_FALSE(unit.contains("Service.User")) << "the devices belong to root";
+}
+
+TEST(ServiceUnit, LetsTheReceivingThreadGoAhead) {
+  for (const char* path : {"systemd/smd.service", "systemd/smd@.service"}) {
+    const std::string unit = read_text(path);
+    EXPECT_THAT(unit, HasSubstr("\nLimitRTPRIO=1\n"));
+    EXPECT_THAT(unit, Not(HasSubstr("RestrictRealtime="))) << "would refuse it all the same";
+  }
 }
 
 TEST(ServiceUnit, DirectoriesAreThoseOfTheDefaultConfiguration) {

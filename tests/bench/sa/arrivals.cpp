@@ -48,7 +48,8 @@ void Arrivals::sleep(int timeout_ms) {
   pollfd wait{.fd = pipe_[0], .events = POLLIN, .revents = 0};
   ::poll(&wait, 1, timeout_ms);
   std::array<char, 64> bytes{};
-  while (::read(pipe_[0], bytes.data(), bytes.size()) == bytes.size()) {
+  const auto size = static_cast<ssize_t>(bytes.size());
+  while (::read(pipe_[0], bytes.data(), bytes.size()) == size) {
   }
 }
 
