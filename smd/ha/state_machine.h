@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 #include "smd/mad/smp.h"
 
 namespace smd {

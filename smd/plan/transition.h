@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "smd/base/on_first_use.h"
+#include "smd/base/shared.h"
 #include "smd/fabric/fabric.h"
 #include "smd/plan/confirmed_tables.h"
 #include "smd/routing/tables.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "smd/base/result.h"
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 #include "smd/replica/stream.h"
 #include "smd/runtime/runtime.h"
 

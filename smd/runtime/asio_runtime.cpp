@@ -4,6 +4,7 @@
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "smd/base/check.h"
+#include "smd/runtime/tcp_listener.h"
 #include "smd/runtime/timer_queue.h"
 
 namespace smd {
@@ -225,5 +227,22 @@ void AsioRuntime::on_signal(int signal, Task task) {
 }
 
 boost::asio::io_context& AsioRuntime::io() { return impl_->io; }
+
+Result<TcpListener> open_tcp_listener(const HostPort& at) {
+  using boost::asio::ip::tcp;
+  boost::system::error_code error;
+  boost::asio::io_context io;
+  tcp::resolver resolver(io);
+  tcp::acceptor acceptor(io);
+  const auto found = resolver.resolve(at.host, at.port, tcp::resolver::passive, error);
+  const tcp::endpoint end = error ? tcp::endpoint() : found.begin()->endpoint();
+  if (!error) acceptor.open(end.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.bind(end, error);
+  if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);
+  if (error) return fail(Errc::Busy, error.message());
+  const unsigned port = acceptor.local_endpoint().port();
+  return TcpListener{end.protocol().family(), acceptor.release(), port};
+}
 
 }  // namespace smd

@@ -5,7 +5,6 @@
 
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/sm_info.h"
 #include "smd/mad/tables.h"
 #include "smd/sa/sa_mad.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "smd/fabric/fabric.h"
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 #include "smd/policy/p_key_tables.h"
 #include "smd/policy/partition_map.h"
 #include "smd/policy/qos.h"

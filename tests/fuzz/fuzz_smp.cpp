@@ -3,7 +3,6 @@
 
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/sm_info.h"
 #include "smd/mad/tables.h"
 #include "smd/mad/vendor.h"
 #include "tests/fuzz/decode_checks.h"

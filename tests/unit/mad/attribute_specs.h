@@ -7,7 +7,6 @@
 #include "smd/mad/notice.h"
 #include "smd/mad/port_counters.h"
 #include "smd/mad/port_info.h"
-#include "smd/mad/sm_info.h"
 #include "smd/mad/smp.h"
 #include "smd/mad/tables.h"
 #include "smd/mad/vendor.h"

@@ -16,7 +16,7 @@
 #include "sim-backend/management/smp_tap.h"
 #include "smd/config/settings.h"
 #include "smd/ha/state_machine.h"
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 #include "smd/smp/messages.h"
 #include "smd/smp/smp_client.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 #include "tests/unit/sim-management/examples.h"
 
 namespace smd::sim::test {

@@ -9,7 +9,7 @@
 #include "sim-backend/kernel/sim_runtime.h"
 #include "sim-backend/serve/mad_bytes.h"
 #include "sim-backend/serve/switchboard.h"
-#include "smd/mad/sm_info.h"
+#include "smd/mad/node_info.h"
 
 namespace smd::sim {
 
