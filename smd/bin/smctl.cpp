@@ -1,4 +1,4 @@
-// smctl: one command to a running daemon (cli.md).
+// smctl: one command to a running daemon.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The daemon's command line (cli.md): run, dry-run, verify, state, check-config, import-opensm.
+// The daemon's command line: run, dry-run, verify, state, check-config, import-opensm.
 #include <fmt/core.h>
 
 #include <algorithm>

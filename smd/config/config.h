@@ -93,7 +93,7 @@ struct SmConfig {
   unsigned lmc_enhanced_port0 = 0;
   Lid lid_min{1};
   Lid lid_max = kTopUnicastLid;
-  std::string mode = "certified";  // see assimilation.h
+  std::string mode = "certified";  // see reconfiguration_mode.h
   unsigned drain_us = 1000;
   Unproved unproved = Unproved::Write;
   unsigned plan_budget_ms = 1000;

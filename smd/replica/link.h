@@ -66,7 +66,7 @@ struct Hello {
 [[nodiscard]] std::string encode_hello(const Hello& hello);
 [[nodiscard]] Result<Hello> decode_hello(std::string_view body);
 
-/// State of one kind, as its file has it (app/state_file.h), or what changed of it.
+/// State of one kind, as its file has it (smd/state/state_files.h), or what changed of it.
 struct Part {
   std::string name;  // no line feed in it
   std::string text;

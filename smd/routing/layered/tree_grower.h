@@ -45,7 +45,7 @@ struct TreePlan {
 };
 
 /// `sharing`: the LID of a switch has the tree of a host at it, if there is one.
-/// Targets that are not there any more (see find_gone()) weigh nothing.
+/// Targets that are not there any more weigh nothing.
 [[nodiscard]] TreePlan plan_trees(
     const LidMap& lids, const Targets& targets, Lid top, TreePer per, bool sharing);
 

@@ -46,8 +46,14 @@ TEST(AsioRuntime, TheClockThatCountsSuspendsGoesOnAsTheOtherDoes) {
 
 TEST(AsioRuntime, PostsFromAnotherThreadBeforeTheLoopRunsAreKept) {
   AsioRuntime runtime;
-  std::thread([&] { runtime.post([&] { runtime.stop(); }); }).join();
+  unsigned ran = 0;
+  std::thread([&] {
+    runtime.post([&] { ++ran; });
+    runtime.post([&] { runtime.stop(); });
+  }).join();
+  EXPECT_EQ(ran, 0u);
   runtime.run();
+  EXPECT_EQ(ran, 1u);
 }
 
 // Else a long task makes the timeouts of answers that have come run first.
@@ -106,11 +112,21 @@ TEST(AsioRuntime, ASignalRunsItsTaskEachTime) {
 
 TEST(AsioRuntime, SignalsAreSeenWhileTasksKeepPosting) {
   AsioRuntime runtime;
-  std::function<void()> busy = [&] { runtime.post(busy); };
+  unsigned turns = 0;
+  std::function<void()> busy = [&] {
+    ++turns;
+    runtime.post(busy);
+  };
   runtime.post(busy);
-  runtime.on_signal(SIGTERM, [&] { runtime.stop(); });
+  bool seen = false;
+  runtime.on_signal(SIGTERM, [&] {
+    seen = true;
+    runtime.stop();
+  });
   std::raise(SIGTERM);
   runtime.run();
+  EXPECT_TRUE(seen);
+  EXPECT_GT(turns, 0u) << "tasks kept posting meanwhile";
 }
 
 TEST(AsioRuntime, ASocketHandlerSeesTheClockAndItsTimersFire) {
@@ -129,9 +145,14 @@ TEST(AsioRuntime, ASocketHandlerSeesTheClockAndItsTimersFire) {
 
 TEST(AsioRuntime, AnEarlierDeadlineOvertakesOneThatIsArmed) {
   AsioRuntime runtime;
-  runtime.call_at(runtime.now() + 1h, [] {});
-  runtime.call_at(runtime.now() + 1ms, [&] { runtime.stop(); });
+  std::vector<int> ran;
+  runtime.call_at(runtime.now() + 1h, [&] { ran.push_back(2); });
+  runtime.call_at(runtime.now() + 1ms, [&] {
+    ran.push_back(1);
+    runtime.stop();
+  });
   runtime.run();
+  EXPECT_EQ(ran, std::vector<int>{1});
 }
 
 TEST(AsioRuntime, OffloadedWorkRunsBesideTheLoop) {

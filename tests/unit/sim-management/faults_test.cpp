@@ -226,9 +226,10 @@ TEST(Cables, MovingOntoAUsedPortPullsWhatWasThere) {
 
 TEST(Fabric, MayBeDestroyedWithPacketsUnderWay) {
   SimRuntime runtime;
+  unsigned answers = 0;
   {
     SimFabric fabric(runtime, line(), simple(), 1);
-    const auto client = fabric.attach(0, PortNum{1}, [](const MadPacket&) {});
+    const auto client = fabric.attach(0, PortNum{1}, [&answers](const MadPacket&) { ++answers; });
     MadPacket packet;
     encode_smp(get({1, 2, 3}, AttributeId::NodeInfo), packet.mad);
     fabric.inject(client, packet);
@@ -236,6 +237,7 @@ TEST(Fabric, MayBeDestroyedWithPacketsUnderWay) {
     fabric.reboot_node(3, 1s);
   }
   runtime.run_until(runtime.now() + 10s);
+  EXPECT_EQ(answers, 0u);
 }
 
 }  // namespace faults_test

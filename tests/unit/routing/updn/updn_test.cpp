@@ -79,8 +79,7 @@ TEST(Updn, OfATreeTakesTheSameRoutesOverDirectionsThatAreKept) {
 TEST(Updn, PrefersALongerWayDownToAShorterWayUp) {
   //      S1 ------.     S2 is two links from S7 over S1 (up), three over S5 (down). S4 stands above
   //     /  \       \    S2 and may count on its way down: had S2 gone up, packets from S4 would
-  //     turn
-  //   S4    |       |   from down to up.
+  //   S4    |       |   turn from down to up.
   //     \  /        |
   //      S2-S5-S6-S7-H1
   const Fabric f = fabric_from("S1-S4 S4-S2 S1-S2 S2-S5 S5-S6 S6-S7 S1-S7 S7-H1");

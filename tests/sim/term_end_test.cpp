@@ -1,4 +1,4 @@
-// A reign ends while hosts join: what was begun is neither finished beside the next master nor
+// A master term ends while hosts join: what was begun is neither finished beside the next master nor
 // remembered as done.
 #include <gtest/gtest.h>
 
