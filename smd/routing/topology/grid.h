@@ -48,8 +48,8 @@ struct HammingShape {
   std::vector<std::uint32_t> trunk;  // by dimension: cables between two neighbours, at most
 };
 
-/// Longest side first; coordinates rise with the GUIDs of most switches. Links or switches may be
-/// missing.
+/// Longest side first; of equal ones that in whose line the switch with the lowest GUID has the
+/// nearest one. Coordinates rise with the GUIDs of most switches. Links or switches may be missing.
 /// Ensures: two switches are cabled only when their cells differ in one coordinate.
 [[nodiscard]] Result<HammingShape> recognise_hamming(const Fabric& fabric,
                                                      const NeighbourGraph& graph);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "smd/routing/topology/dimensions.h"
 
@@ -69,6 +70,30 @@ std::vector<std::uint32_t> order_hyperplanes(const NeighbourGraph& graph,
   return position;
 }
 
+// By dimension, the rank of the lowest GUID in line with the lowest of all that has a place, cabled
+// to it or not: the loss of a cable changes no order that goes by it.
+std::vector<std::uint32_t> find_nearest(const NeighbourGraph& graph,
+                                        const Hyperplanes& hyperplanes,
+                                        std::size_t dimensions) {
+  std::vector<std::uint32_t> nearest(dimensions, kNowhere);
+  SwitchIdx first = kNone<SwitchIdx>;
+  for (const SwitchIdx sw : graph.by_guid()) {
+    if (hyperplanes.number(sw, 0) == kNowhere) continue;
+    if (first == kNone<SwitchIdx>) {
+      first = sw;
+      continue;
+    }
+    std::size_t differ = 0, last = 0;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      if (hyperplanes.number(sw, d) == hyperplanes.number(first, d)) continue;
+      ++differ;
+      last = d;
+    }
+    if (differ == 1) nearest[last] = std::min(nearest[last], graph.rank(sw));
+  }
+  return nearest;
+}
+
 }  // namespace
 
 Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGraph& graph) {
@@ -85,11 +110,11 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
     return fail(Errc::Unsupported, fmt::format("links lie in {} dimensions", found.count));
   const Hyperplanes hyperplanes = find_hyperplanes(graph, found, LineKind::Complete);
 
-  // Longest side first.
+  const std::vector<std::uint32_t> nearest = find_nearest(graph, hyperplanes, found.count);
   std::vector<std::uint32_t> order(found.count);
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return hyperplanes.count[a] > hyperplanes.count[b];
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t d) {
+    return std::pair{~hyperplanes.count[d], nearest[d]};  // longest side first
   });
   Hyperplanes sorted{.count = {}, .of = hyperplanes.of};
   std::vector<std::vector<std::uint32_t>> position;
