@@ -137,6 +137,9 @@ struct LoadRecord {
 /// What is known of the turns of the tables (routing/nue/turn_record.h).
 struct TurnRecord;
 
+/// Where switches stand in a lattice that routes go by (routing/topology/lattice_record.h).
+struct LatticeRecord;
+
 /// An engine whose routes `auto` weighed, or could not have.
 struct EngineCandidate {
   std::string engine;
@@ -171,7 +174,8 @@ struct RoutingTables {
   std::vector<ComputedEntry> sequence;
 
   LoadRecord load;
-  std::shared_ptr<const TurnRecord> turns;  // null: to be found out
+  std::shared_ptr<const TurnRecord> turns;       // null: to be found out
+  std::shared_ptr<const LatticeRecord> lattice;  // null: routes go by none
 
   /// Of two sets of paths (EngineOptions::path_sets): the second one as its engine left it, which
   /// has turns, loads and directions of its own.

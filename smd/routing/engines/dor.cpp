@@ -2,9 +2,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/topology/grid.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
@@ -245,7 +247,8 @@ class Dor final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
-    const Result<GridShape> grid = recognise_grid(fabric, graph);
+    const Result<GridShape> grid =
+        recognise_grid(fabric, graph, find_lattice_before(request, name()));
     if (!grid) return fail(Errc::Unsupported, "no mesh or torus: " + grid.error().context);
     GridRoutes form{graph, *grid};
     if (form.rings() > kMostRings) {
@@ -260,6 +263,8 @@ class Dor final : public Engine {
                        .shape = print_grid(*grid),
                        .columns = std::move(columns),
                        .hops = {graph.switches(), cells},
+                       .lattice = std::make_shared<const LatticeRecord>(
+                           record_lattice(fabric, graph, grid->lattice, grid->wraps)),
                        .sls = std::nullopt,
                        .rows = {},
                        .row_of = {}};

@@ -1,10 +1,12 @@
 // Dimension order on Hamming graphs: flattened butterfly, HyperX.
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/topology/grid.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
@@ -116,7 +118,8 @@ class Hamming final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
-    const Result<HammingShape> hamming = recognise_hamming(fabric, graph);
+    const Result<HammingShape> hamming =
+        recognise_hamming(fabric, graph, find_lattice_before(request, name()));
     if (!hamming) return fail(Errc::Unsupported, "no Hamming graph: " + hamming.error().context);
     const auto cells = static_cast<std::uint32_t>(hamming->lattice.cells());
     HopTable hops(graph.switches(), cells);
@@ -125,6 +128,8 @@ class Hamming final : public Engine {
                        .shape = print_hamming(*hamming),
                        .columns = {.first = hamming->lattice.cell, .count = cells},
                        .hops = std::move(hops),
+                       .lattice = std::make_shared<const LatticeRecord>(
+                           record_lattice(fabric, graph, hamming->lattice, {})),
                        .sls = std::nullopt,
                        .rows = {},
                        .row_of = {}};

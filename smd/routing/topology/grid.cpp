@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "smd/routing/topology/dimensions.h"
+#include "smd/routing/topology/lattice_record.h"
 
 namespace smd {
 namespace {
@@ -234,14 +236,6 @@ std::uint64_t count_links(const GridShape& grid) {
   return links;
 }
 
-/// How to name places: new dimension i is old dimension order[i], and so on.
-struct Renaming {
-  std::vector<std::size_t> order;
-  std::vector<char> flip;  // by old dimension
-  std::vector<std::uint32_t>
-      start;  // by old dimension: the coordinate that becomes 0, if unflipped
-};
-
 // The next switch upwards, if it is there: cabled or not, for a lost cable shall move nothing.
 SwitchIdx next_up(const GridShape& grid, SwitchIdx sw, std::size_t d) {
   const std::uint32_t side = grid.lattice.sides[d], x = grid.lattice.coordinate(sw, d);
@@ -268,11 +262,10 @@ std::uint32_t choose_start(const NeighbourGraph& graph, const GridShape& grid, s
   return static_cast<std::uint32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-Renaming choose_names(const NeighbourGraph& graph, const GridShape& grid) {
+PlaceNames choose_names(const NeighbourGraph& graph, const GridShape& grid) {
   const std::size_t dims = grid.lattice.dimensions();
-  Renaming names{.order = std::vector<std::size_t>(dims),
-                 .flip = std::vector<char>(dims, 0),
-                 .start = std::vector<std::uint32_t>(dims, 0)};
+  PlaceNames names{.order = std::vector<std::size_t>(dims),
+                   .coordinate = std::vector<std::vector<std::uint32_t>>(dims)};
   std::vector<std::uint64_t> jump(dims, 0), pairs(dims, 0);
   for (std::size_t d = 0; d < dims; ++d) {
     std::int64_t rise = 0;
@@ -284,8 +277,13 @@ Renaming choose_names(const NeighbourGraph& graph, const GridShape& grid) {
       rise += from < to ? 1 : -1;
       ++pairs[d];
     }
-    names.flip[d] = rise < 0;
-    if (grid.wraps[d]) names.start[d] = choose_start(graph, grid, d);
+    const std::uint32_t side = grid.lattice.sides[d];
+    const std::uint32_t start = grid.wraps[d] ? choose_start(graph, grid, d) : 0;
+    for (std::uint32_t at = 0; at < side; ++at) {
+      const std::uint32_t x = (at + side - start) % side;
+      const std::uint32_t mirrored = grid.wraps[d] ? (side - x) % side : side - 1 - x;
+      names.coordinate[d].push_back(rise < 0 ? mirrored : x);
+    }
   }
   std::iota(names.order.begin(), names.order.end(), std::size_t{0});
   std::stable_sort(names.order.begin(), names.order.end(), [&](std::size_t a, std::size_t b) {
@@ -296,26 +294,16 @@ Renaming choose_names(const NeighbourGraph& graph, const GridShape& grid) {
   return names;
 }
 
-GridShape rename(const NeighbourGraph& graph, const GridShape& grid) {
-  const Renaming names = choose_names(graph, grid);
-  GridShape renamed;
-  for (const std::size_t d : names.order) {
-    renamed.lattice.sides.push_back(grid.lattice.sides[d]);
-    renamed.wraps.push_back(grid.wraps[d]);
-  }
-  renamed.lattice.at.assign(grid.lattice.cells(), kNone<SwitchIdx>);
-  renamed.lattice.cell.assign(graph.switches(), kNowhere);
-  for (const SwitchIdx sw : graph.by_guid()) {
-    std::uint32_t cell = 0;
-    for (const std::size_t d : names.order) {
-      const std::uint32_t side = grid.lattice.sides[d];
-      std::uint32_t x = (grid.lattice.coordinate(sw, d) + side - names.start[d]) % side;
-      if (names.flip[d]) x = grid.wraps[d] ? (side - x) % side : side - 1 - x;
-      cell = cell * side + x;
-    }
-    renamed.lattice.cell[sw] = cell;
-    renamed.lattice.at[cell] = sw;
-  }
+GridShape rename(const Fabric& fabric,
+                 const NeighbourGraph& graph,
+                 const GridShape& grid,
+                 const LatticeRecord* before) {
+  std::optional<PlaceNames> names;
+  if (before != nullptr)
+    names = find_names_before(fabric, graph, grid.lattice, grid.wraps, *before);
+  if (!names) names = choose_names(graph, grid);
+  GridShape renamed{.lattice = rename_places(graph, grid.lattice, *names), .wraps = {}};
+  for (const std::size_t d : names->order) renamed.wraps.push_back(grid.wraps[d]);
   return renamed;
 }
 
@@ -329,7 +317,9 @@ LinkClasses join_in_line(const NeighbourGraph& graph, const LinkClasses& classes
 
 }  // namespace
 
-Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& graph) {
+Result<GridShape> recognise_grid(const Fabric& fabric,
+                                 const NeighbourGraph& graph,
+                                 const LatticeRecord* before) {
   if (graph.switches() < 2) return fail(Errc::Unsupported, "a grid has two switches at least");
   for (const SwitchIdx sw : graph.by_guid()) {
     if (graph.around(sw).size() > kMostNeighbours) {
@@ -372,7 +362,7 @@ Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& gra
         Errc::Unsupported,
         fmt::format("{} links are few for the {} of a {}", graph.links(), full, print_grid(grid)));
   }
-  return rename(graph, grid);
+  return rename(fabric, graph, grid, before);
 }
 
 Result<GridShape> recognise_grid(const Fabric& fabric) {

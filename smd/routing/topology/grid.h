@@ -9,6 +9,8 @@
 
 namespace smd {
 
+struct LatticeRecord;
+
 // Meshes and tori, recognised from the bare graph, also with links or switches missing.
 //
 // In a grid every 4-cycle is the product of two links of different dimensions, so its opposite
@@ -30,10 +32,13 @@ struct GridShape {
 };
 
 /// Longest side first; of equal ones that whose neighbours have the nearer GUIDs. Coordinates rise
-/// with the GUIDs of most switches, and a ring begins at the hyperplane with the lowest ones, so
-/// that the loss of a switch or a cable moves nothing.
+/// with the GUIDs of most switches, and a ring begins at the hyperplane with the lowest ones. None
+/// of that goes by cables, so the loss of one moves nothing; that of a switch can turn a majority,
+/// so where `before` is given and most switches are where they were they keep their cells.
 /// Ensures: two switches are cabled only when their cells are neighbours.
-[[nodiscard]] Result<GridShape> recognise_grid(const Fabric& fabric, const NeighbourGraph& graph);
+[[nodiscard]] Result<GridShape> recognise_grid(const Fabric& fabric,
+                                               const NeighbourGraph& graph,
+                                               const LatticeRecord* before = nullptr);
 [[nodiscard]] Result<GridShape> recognise_grid(const Fabric& fabric);
 
 /// "torus 8 x 8", "mesh 4 x 4 x 2, 1 switch missing".
@@ -50,9 +55,11 @@ struct HammingShape {
 
 /// Longest side first; of equal ones that in whose line the switch with the lowest GUID has the
 /// nearest one. Coordinates rise with the GUIDs of most switches. Links or switches may be missing.
+/// `before` as for grids.
 /// Ensures: two switches are cabled only when their cells differ in one coordinate.
 [[nodiscard]] Result<HammingShape> recognise_hamming(const Fabric& fabric,
-                                                     const NeighbourGraph& graph);
+                                                     const NeighbourGraph& graph,
+                                                     const LatticeRecord* before = nullptr);
 [[nodiscard]] Result<HammingShape> recognise_hamming(const Fabric& fabric);
 
 /// "Hamming graph 16 x 6, trunks 1 x 3, 1 switch missing".

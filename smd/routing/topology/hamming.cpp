@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "smd/routing/topology/dimensions.h"
+#include "smd/routing/topology/lattice_record.h"
 
 namespace smd {
 namespace {
@@ -96,7 +97,9 @@ std::vector<std::uint32_t> find_nearest(const NeighbourGraph& graph,
 
 }  // namespace
 
-Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGraph& graph) {
+Result<HammingShape> recognise_hamming(const Fabric& fabric,
+                                       const NeighbourGraph& graph,
+                                       const LatticeRecord* before) {
   if (graph.switches() < 2)
     return fail(Errc::Unsupported, "a Hamming graph has two switches at least");
   if (const SwitchIdx apart = graph.find_island(); apart != kNone<SwitchIdx>) {
@@ -139,6 +142,10 @@ Result<HammingShape> recognise_hamming(const Fabric& fabric, const NeighbourGrap
   }
 
   HammingShape hamming{.lattice = std::move(*lattice), .trunk = {}};
+  if (before != nullptr) {
+    if (const auto names = find_names_before(fabric, graph, hamming.lattice, {}, *before))
+      hamming.lattice = rename_places(graph, hamming.lattice, *names);
+  }
   hamming.trunk.assign(hamming.lattice.dimensions(), 0);
   for (const SwitchIdx sw : graph.by_guid()) {
     std::uint32_t side = graph.first(sw);

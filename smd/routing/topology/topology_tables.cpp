@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <algorithm>
+#include <utility>
 
 namespace smd {
 namespace {
@@ -64,6 +65,12 @@ std::string describe_other_ways(bool whole) {
                "need a shape of which nothing is missing";
 }
 
+const LatticeRecord* find_lattice_before(const RoutingRequest& request, std::string_view engine) {
+  const PreviousRoutes* const before = request.in_force;
+  return before != nullptr && before->routing->engine == engine ? before->routing->lattice.get()
+                                                                : nullptr;
+}
+
 unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request) {
   return request.max_vls != 0 ? std::min(request.max_vls, 15u) : count_common_vls(fabric);
 }
@@ -124,6 +131,7 @@ Result<RoutingTables> finish_tables(const Fabric& fabric,
   RoutingTables tables{
       .engine = std::string{routes.engine},
       .lft = write_tables(fabric, lids, graph, targets, routes.columns, routes.hops)};
+  tables.lattice = std::move(routes.lattice);
   tables.vls = routes.regular_vls + detours->vls;
   if (routes.sls) tables.path_sls = write_sls(lids, graph, targets, routes.columns, *routes.sls);
   if (tables.vls > 1) tables.sl_to_vl = write_vls(fabric, graph, routes, detours->vls);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,8 @@ struct ShapeRoutes {
   std::string shape;  // for the notes: "torus 8 x 8"
   Columns columns;
   HopTable hops;
-  std::optional<HopTable> sls;  // of every path; without: 0
+  std::shared_ptr<const LatticeRecord> lattice = nullptr;  // for those of the next change
+  std::optional<HopTable> sls;                             // of every path; without: 0
   /// Other columns are those of the variants, detours included; their SLs stay as they are given.
   bool others_follow = false;
   unsigned regular_sls = 1;  // SLs and VLs of paths that follow the closed form
@@ -46,6 +48,10 @@ struct ShapeRoutes {
 
 /// What a note says of them; they need the whole shape.
 [[nodiscard]] std::string describe_other_ways(bool whole);
+
+/// The lattice that routes in force go by, if this engine made them.
+[[nodiscard]] const LatticeRecord* find_lattice_before(const RoutingRequest& request,
+                                                       std::string_view engine);
 
 /// Data VLs that routes may use.
 [[nodiscard]] unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request);

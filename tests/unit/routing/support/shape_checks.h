@@ -18,6 +18,18 @@ inline RouteReport expect_sound(const Fabric& f, const LidMap& lids, const Routi
   return report;
 }
 
+/// Those that every port had before, when there were more of them.
+inline LidMap lids_as_before(const Fabric& now, const Fabric& before, const LidMap& lids) {
+  LidMap map = make_lid_map(now);
+  for (const PortIdx port : now.peer.indices()) {
+    if (!now.is_end_port(port)) continue;
+    const NodeIdx node = before.find_node(now.node_guid[now.node_of[port]]).value();
+    const PortIdx was = before.port_of(node, now.number_of(port));
+    set_lid(map, port, lids.base[was], lids.lmc[was]);
+  }
+  return map;
+}
+
 /// Answers travel on the SL of the question, so both ways have the same.
 inline void expect_same_sl_in_both_directions(const Fabric& f,
                                               const LidMap& lids,

@@ -204,6 +204,44 @@ TEST(Dor, ALostCableChangesOnlyWhatPassedIt) {
   }
 }
 
+// Each ring ends where it did, and dimensions have the order that they had, until all is back.
+TEST(Dor, ALostSwitchMovesNoEndOfARing) {
+  for (const char* call : {"torus:dims=5.5,hosts=1", "torus:dims=6.6,hosts=1"}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const Reshaped whole = Reshaped{call}.relabel(seed);
+      const Fabric f = whole.build();
+      const LidMap lids = lids_in_order(f);
+      const RoutingTables before = dor(f, lids, 8).value();
+      const PreviousRoutes in_force{&f, &lids, &before};
+      for (const std::string& name : whole.switches()) {
+        SCOPED_TRACE(call + (" without " + name));
+        const Fabric g = Reshaped{whole}.without_switch(name).build();
+        const LidMap rest = lids_as_before(g, f, lids);
+        const RoutingTables after =
+            find_engine("dor")->compute(g, rest, {.in_force = &in_force, .max_vls = 8}).value();
+        expect_sound(g, rest, after);
+        unsigned others = 0;
+        for (const SwitchIdx sw : g.switch_node.indices()) {
+          const SwitchIdx was = f.switch_of[f.find_node(g.node_guid[g.switch_node[sw]]).value()];
+          for (unsigned value = 1; value <= rest.top.value(); ++value) {
+            const Lid lid{static_cast<std::uint16_t>(value)};
+            if (rest.owner_of(lid) == kNone<PortIdx>) continue;
+            const unsigned sl = after.path_sls.sl(sw, lid);
+            others += sl < 4 && sl != before.path_sls.sl(was, lid);  // else of a detour
+          }
+        }
+        EXPECT_EQ(others, 0u);
+        const PreviousRoutes meanwhile{&g, &rest, &after};
+        const RoutingTables back =
+            find_engine("dor")->compute(f, lids, {.in_force = &meanwhile, .max_vls = 8}).value();
+        EXPECT_EQ(back.lft, before.lft);
+        EXPECT_EQ(back.path_sls, before.path_sls);
+        ASSERT_FALSE(::testing::Test::HasFailure());
+      }
+    }
+  }
+}
+
 TEST(Dor, SaysWhichLidsItRecomputed) {
   const Reshaped whole{"torus:dims=6.6"};
   const Fabric f = whole.build();

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "smd/routing/topology/lattice_record.h"
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
@@ -23,6 +26,18 @@ void expect_hamming(const Fabric& f, const HammingShape& shape) {
         differ += shape.lattice.coordinate(sw, d) != shape.lattice.coordinate(far, d);
       EXPECT_EQ(differ, 1u) << print_port(f, port);
     }
+  }
+}
+
+/// Whoever is in both snapshots.
+void expect_same_cells(const Fabric& now,
+                       const Lattice& is,
+                       const Fabric& before,
+                       const Lattice& was) {
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    const auto known = before.find_node(now.node_guid[now.switch_node[sw]]);
+    ASSERT_TRUE(known);
+    EXPECT_EQ(is.cell[sw], was.cell[before.switch_of[*known]]) << print_switch(now, sw);
   }
 }
 
@@ -75,13 +90,27 @@ TEST(HammingShape, SurvivesTheLossOfAnyCable) {
 }
 
 TEST(HammingShape, SurvivesTheLossOfAnySwitch) {
-  const Reshaped whole = Reshaped{"hamming:dims=4.5"}.relabel(6);
-  for (const std::string& name : whole.switches()) {
-    const Fabric f = Reshaped{whole}.without_switch(name).build();
-    const Result<HammingShape> shape = recognise_hamming(f);
-    ASSERT_TRUE(shape) << name << ": " << shape.error().context;
-    EXPECT_EQ(print_hamming(*shape), "Hamming graph 5 x 4, trunks 1 x 1, 1 switch missing");
-    expect_hamming(f, *shape);
+  for (const auto& [call, text] :
+       {std::pair{"hamming:dims=4.5", "Hamming graph 5 x 4, trunks 1 x 1, 1 switch missing"},
+        std::pair{"hamming:dims=4.4", "Hamming graph 4 x 4, trunks 1 x 1, 1 switch missing"},
+        std::pair{"hamming:dims=3.3.4",
+                  "Hamming graph 4 x 3 x 3, trunks 1 x 1 x 1, 1 switch missing"}}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Reshaped whole = Reshaped{call}.relabel(seed);
+      const Fabric f = whole.build();
+      const HammingShape before = recognise_hamming(f).value();
+      const LatticeRecord record = record_lattice(f, NeighbourGraph{f}, before.lattice, {});
+      for (const std::string& name : whole.switches()) {
+        const Fabric damaged = Reshaped{whole}.without_switch(name).build();
+        const Result<HammingShape> shape =
+            recognise_hamming(damaged, NeighbourGraph{damaged}, &record);
+        ASSERT_TRUE(shape) << name << ": " << shape.error().context;
+        EXPECT_EQ(print_hamming(*shape), text);
+        expect_hamming(damaged, *shape);
+        expect_same_cells(damaged, shape->lattice, f, before.lattice);
+        ASSERT_FALSE(::testing::Test::HasFailure()) << call << " " << seed << " without " << name;
+      }
+    }
   }
 }
 

@@ -42,6 +42,44 @@ INSTANTIATE_TEST_SUITE_P(All,
                                            "hamming:dims=3.3.4,trunk=2.2.1",
                                            "hamming:dims=2.3.2.3"));
 
+// Of two dimensions that are as long as each other the same one comes first.
+TEST(Hamming, ALostSwitchChangesOnlyWhatPassedIt) {
+  const auto route = [](const Fabric& f, const LidMap& lids, const PreviousRoutes& in_force) {
+    return find_engine("hamming")->compute(f, lids, {.in_force = &in_force, .max_vls = 8}).value();
+  };
+  for (const char* call : {"hamming:dims=4.4,hosts=1", "hamming:dims=3.3.4,hosts=1"}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const Reshaped whole = Reshaped{call}.relabel(seed);
+      const Fabric f = whole.build();
+      const LidMap lids = lids_in_order(f);
+      const RoutingTables before = hamming(f, lids, 8).value();
+      for (const std::string& name : whole.switches()) {
+        SCOPED_TRACE(call + (" without " + name));
+        const SwitchIdx lost = switch_named(f, name);
+        const Fabric g = Reshaped{whole}.without_switch(name).build();
+        const LidMap rest = lids_as_before(g, f, lids);
+        const RoutingTables after = route(g, rest, {&f, &lids, &before});
+        expect_sound(g, rest, after);
+        unsigned moved = 0;
+        for (const SwitchIdx sw : g.switch_node.indices()) {
+          const SwitchIdx was = f.switch_of[f.find_node(g.node_guid[g.switch_node[sw]]).value()];
+          for (unsigned value = 1; value <= rest.top.value(); ++value) {
+            const Lid lid{static_cast<std::uint16_t>(value)};
+            if (rest.owner_of(lid) == kNone<PortIdx>) continue;
+            const PortNum port = before.lft.route(was, lid);
+            const PortIdx peer = f.peer[f.port_of(f.switch_node[was], port)];
+            const bool passed = port != PortNum{0} && f.switch_at(peer) == lost;
+            moved += !passed && after.lft.route(sw, lid) != port;
+          }
+        }
+        EXPECT_EQ(moved, 0u);
+        EXPECT_EQ(route(f, lids, {&g, &rest, &after}).lft, before.lft);
+        ASSERT_FALSE(::testing::Test::HasFailure());
+      }
+    }
+  }
+}
+
 TEST(Hamming, TakesOneHopForEveryCoordinate) {
   const Fabric f = Reshaped{"hamming:dims=5.4"}.build();
   const LidMap lids = lids_in_order(f);
