@@ -1,6 +1,7 @@
 #include "smd/routing/incremental/changes.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -101,12 +102,28 @@ LastHop follow(const PreviousRoutes& before, SwitchIdx at, Lid lid) {
     const NodeIdx node = fabric.switch_node[at];
     const PortNum egress = before.routing->lft.route(at, lid);
     if (egress.value() > fabric.num_ports(node)) return {};
-    const PortIdx peer = fabric.peer[fabric.port_of(node, egress)];
-    if (egress == PortNum{0} || peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer]))
-      return {at, egress};
-    at = fabric.switch_at(peer);
+    if (serves(before, at, lid)) return {at, egress};
+    at = fabric.switch_at(fabric.peer[fabric.port_of(node, egress)]);
   }
   return {};
+}
+
+struct Orphan {
+  std::uint32_t lid;
+  SwitchIdx sw;
+  PortNum egress;
+};
+
+// Of the first of them, by those behind it: a port has as many as its LMC says, from a multiple of
+// that on. No more than any port has: who was at the port before had LIDs as well.
+std::uint8_t find_lmc(std::span<const Orphan> some, unsigned highest) {
+  std::uint32_t count = 1;
+  while (count < some.size() && some[count].lid == some[0].lid + count &&
+         some[count].sw == some[0].sw && some[count].egress == some[0].egress)
+    ++count;
+  std::uint8_t lmc = 0;
+  while (lmc < highest && 2u << lmc <= count && some[0].lid % (2u << lmc) == 0) ++lmc;
+  return lmc;
 }
 
 }  // namespace
@@ -166,12 +183,23 @@ IndexVector<SwitchIdx, SwitchIdx> find_rows_before(const Fabric& before, const F
   return rows;
 }
 
+bool serves(const PreviousRoutes& routes, SwitchIdx sw, Lid lid) {
+  if (sw == kNone<SwitchIdx> || lid > routes.routing->lft.top()) return false;
+  const Fabric& fabric = *routes.fabric;
+  const NodeIdx node = fabric.switch_node[sw];
+  const PortNum egress = routes.routing->lft.route(sw, lid);
+  if (egress.value() > fabric.num_ports(node)) return false;
+  const PortIdx peer = fabric.peer[fabric.port_of(node, egress)];
+  return egress == PortNum{0} || peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[peer]);
+}
+
 void add_orphaned_lids(const Fabric& fabric,
                        const LidMap& lids,
                        const PreviousRoutes& in_force,
                        Targets& targets) {
   const ForwardingTables& tables = in_force.routing->lft;
   std::vector<std::uint32_t> unowned;
+  std::vector<Orphan> orphans;
   for (std::uint32_t lid = 1; lid <= tables.top().value(); ++lid) {
     if (lids.owner_of(Lid{static_cast<std::uint16_t>(lid)}) == kNone<PortIdx>)
       unowned.push_back(lid);
@@ -194,8 +222,19 @@ void add_orphaned_lids(const Fabric& fabric,
       continue;
     const PortIdx peer = fabric.peer[fabric.port_of(*node, last.egress)];
     if (peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer])) continue;
-    targets.of[fabric.switch_of[*node]].push_back(
-        {.base = lid, .lmc = 0, .egress = last.egress, .host = true});
+    orphans.push_back({unowned[i], fabric.switch_of[*node], last.egress});
+  }
+  unsigned highest = 0;
+  for (const LidMap* const of : {&lids, in_force.lids}) {
+    for (const std::uint8_t lmc : of->lmc) highest = std::max<unsigned>(highest, lmc);
+  }
+  for (std::span<const Orphan> rest{orphans}; !rest.empty();) {
+    const std::uint8_t lmc = find_lmc(rest, highest);
+    targets.of[rest[0].sw].push_back({.base = Lid{static_cast<std::uint16_t>(rest[0].lid)},
+                                      .lmc = lmc,
+                                      .egress = rest[0].egress,
+                                      .host = true});
+    rest = rest.subspan(std::size_t{1} << lmc);
   }
 }
 

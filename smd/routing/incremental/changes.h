@@ -78,8 +78,13 @@ inline std::vector<std::pair<SwitchIdx, PortNum>> find_loopback_links(const Fabr
 
 // Destinations that tables still lead to though nobody has their LIDs now.
 
-/// Adds to `targets` each LID with entries in force that nobody has, at the switch that served it,
-/// if the switch is there and leads nobody else's traffic over the port.
+/// Whether the switch, by its number there, led the LID to a port of its own or to an end port, or
+/// to nobody; not to another switch.
+[[nodiscard]] bool serves(const PreviousRoutes& routes, SwitchIdx sw, Lid lid);
+
+/// Adds to `targets` the LIDs with entries in force that nobody has, at the switch that served
+/// them, if the switch is there and leads nobody else's traffic over the port. Those that follow
+/// each other as the LIDs of one port do are one target: each has its offset again.
 void add_orphaned_lids(const Fabric& fabric,
                        const LidMap& lids,
                        const PreviousRoutes& in_force,

@@ -299,28 +299,31 @@ void keep_unowned_lids(const ItbVlWriting& what,
         std::ranges::find(links, before.route(rows[at], lid), &ParallelLinks::Link::port);
     return held == links.end() ? links.front().port : held->port;
   };
+  const auto keep = [&](SwitchIdx to, Lid lid, PortNum egress) {
+    std::size_t best = 0, most = 0;
+    for (std::size_t o = 0; o < plan.trees.size(); ++o) {
+      std::size_t same = 0;
+      for (const SwitchIdx at : rows.indices()) {
+        const std::uint32_t edge = plan.trees[o].edge(to, at);
+        same += at != to && edge != kNoEdge && rows[at] != kNone<SwitchIdx> &&
+                link_of(at, lid, edge) == before.route(rows[at], lid);
+      }
+      if (same > most) best = o;
+      most = std::max(most, same);
+    }
+    tables.lft.set_route(to, lid, egress);
+    for (const SwitchIdx at : rows.indices()) {
+      const std::uint32_t edge = plan.trees[best].edge(to, at);
+      if (at == to || edge == kNoEdge) continue;
+      tables.lft.set_route(at, lid, link_of(at, lid, edge));
+      const std::uint8_t sl = plan.sls[best].sl(at, to);
+      if (!tables.path_sls.empty() && sl != PairSls::kUnset) tables.path_sls.set_sl(at, lid, sl);
+    }
+  };
   for (const SwitchIdx to : unowned.of.indices()) {
     for (const Target& target : unowned.of[to]) {
-      std::size_t best = 0, most = 0;
-      for (std::size_t o = 0; o < plan.trees.size(); ++o) {
-        std::size_t same = 0;
-        for (const SwitchIdx at : rows.indices()) {
-          const std::uint32_t edge = plan.trees[o].edge(to, at);
-          same += at != to && edge != kNoEdge && rows[at] != kNone<SwitchIdx> &&
-                  link_of(at, target.base, edge) == before.route(rows[at], target.base);
-        }
-        if (same > most) best = o;
-        most = std::max(most, same);
-      }
-      tables.lft.set_route(to, target.base, target.egress);
-      for (const SwitchIdx at : rows.indices()) {
-        const std::uint32_t edge = plan.trees[best].edge(to, at);
-        if (at == to || edge == kNoEdge) continue;
-        tables.lft.set_route(at, target.base, link_of(at, target.base, edge));
-        const std::uint8_t sl = plan.sls[best].sl(at, to);
-        if (!tables.path_sls.empty() && sl != PairSls::kUnset)
-          tables.path_sls.set_sl(at, target.base, sl);
-      }
+      for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+        keep(to, Lid{static_cast<std::uint16_t>(target.base.value() + offset)}, target.egress);
     }
   }
 }

@@ -189,7 +189,7 @@ RC_GTEST_PROP(KeepLayers, NothingChangesWhenNothingDoes, ()) {
 
 RC_GTEST_PROP(KeepLayers, HostsThatComeBackFindTheirEntries, ()) {
   const char* const engine = *rc::gen::element("dfsssp", "lash");
-  ChangingFabric network{pick(2, 9), pick(0, 9), pick(1, 8), 0};
+  ChangingFabric network{pick(2, 9), pick(0, 9), pick(1, 8), static_cast<unsigned>(pick(0, 1))};
   const View before = network.view();
   const RoutingTables tables = compute(engine, before);
   ChangingFabric without = network;
