@@ -130,6 +130,22 @@ std::vector<std::uint8_t> find_vls(const ItbVlWriting& now,
   return vls;
 }
 
+// Of the LIDs of an offset at a switch one that it served before, whose entries are those of the
+// tree; else that at the lowest port, which is new or has moved. kUnassignedLid: there is none.
+Lid find_lid_in_force(std::span<const Target> targets,
+                      unsigned offset,
+                      const PreviousRoutes& in_force,
+                      SwitchIdx row) {
+  Lid first = kUnassignedLid;
+  for (const Target& target : targets) {
+    if (offset >= 1u << target.lmc) continue;
+    const Lid lid{static_cast<std::uint16_t>(target.base.value() + offset)};
+    if (serves(in_force, row, lid)) return lid;
+    if (first == kUnassignedLid) first = lid;
+  }
+  return first;
+}
+
 }  // namespace
 
 ParallelLinks::ParallelLinks(const SwitchGraph& all,
@@ -254,6 +270,9 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
   for (const SwitchIdx to : rows.indices()) {
     if (now.targets.of[to].empty()) continue;
     search.find(to, hops);
+    std::vector<Lid> of_offset;
+    for (unsigned o = 0; o < offsets; ++o)
+      of_offset.push_back(find_lid_in_force(now.targets.of[to], o, in_force, rows[to]));
     for (std::size_t i = 0; i < hops.order.size(); ++i) {
       const SwitchIdx at = hops.order[i];
       if (rows[at] == kNone<SwitchIdx>) continue;
@@ -262,11 +281,8 @@ std::optional<PreviousVls> find_previous_vls(const ItbVlWriting& now,
           edge_of[link.port.value()] = hops.edges[edge];
       }
       for (unsigned o = 0; o < offsets; ++o) {
-        const auto target = std::ranges::find_if(now.targets.of[to],
-                                                 [&](const Target& t) { return o < 1u << t.lmc; });
-        if (target == now.targets.of[to].end()) continue;
-        const Lid lid{static_cast<std::uint16_t>(target->base.value() + o)};
-        if (lid > before.lft.top()) continue;
+        const Lid lid = of_offset[o];
+        if (lid == kUnassignedLid || lid > before.lft.top()) continue;
         const std::uint32_t edge = edge_of[before.lft.route(rows[at], lid).value()];
         if (edge == kNoEdge) continue;
         previous.trees[o].set_edge(to, at, edge);

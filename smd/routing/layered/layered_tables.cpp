@@ -27,6 +27,7 @@ class LayerUpdate {
   [[nodiscard]] bool put_layers(Layering& layering) const {
     bool agree = true;
     each_tree([&](std::uint32_t tree, Lid lid) {
+      if (repaired_.lid_before[tree] != kUnassignedLid) lid = repaired_.lid_before[tree];
       const SwitchIdx root = repaired_.balanced.trees.root(tree);
       for (const std::uint32_t sw : repaired_.balanced.trees.near_to_far(root)) {
         if (sw == root.value()) continue;
@@ -42,8 +43,7 @@ class LayerUpdate {
   void each_tree(Visit&& visit) const {
     for (const TreeFamily& family : repaired_.balanced.plan.families) {
       for (std::uint32_t offset = 0; offset < family.trees; ++offset)
-        visit(family.first_tree + offset,
-              Lid{static_cast<std::uint16_t>(family.base.value() + offset)});
+        visit(family.first_tree + offset, family.lid(offset));
     }
   }
 

@@ -61,6 +61,9 @@ struct RepairedTrees {
   IndexVector<SwitchIdx, SwitchIdx> row_before;  // of a switch, in the tables in force
   IndexVector<SwitchIdx, char> led_around;       // roots that detours lead to
   std::vector<std::uint8_t> before;              // slots in force, as InTrees has them
+  /// By tree: one of its LIDs that the root served before, so that the entries in force are those
+  /// of the tree; kUnassignedLid: they are new or have moved.
+  std::vector<Lid> lid_before;
 };
 
 /// Takes over every next hop that still leads to the destination; the others are none. A LID that

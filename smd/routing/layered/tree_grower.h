@@ -25,6 +25,10 @@ struct TreeFamily {
   std::uint32_t first_tree = 0;
   std::uint32_t trees = 1;
   std::uint64_t weight = 0;  // traffic to it
+
+  [[nodiscard]] Lid lid(std::uint32_t offset) const {
+    return Lid{static_cast<std::uint16_t>(base.value() + offset)};
+  }
 };
 
 struct TreePlan {

@@ -71,6 +71,7 @@ class PreviousTrees {
   }
 
   void run() {
+    find_lids_before();
     repaired_.led_around = IndexVector<SwitchIdx, char>(graph_.switches(), 0);
     std::optional<DetourSearch> detours;
     if (repaired_.oriented) detours.emplace(*repaired_.oriented);
@@ -95,6 +96,26 @@ class PreviousTrees {
   }
 
  private:
+  // A host that is new or has moved does not stand for others, whichever port it is at.
+  void find_lids_before() {
+    const TreePlan& plan = repaired_.balanced.plan;
+    std::vector<Lid>& before = repaired_.lid_before;
+    before.assign(repaired_.balanced.trees.count(), kUnassignedLid);
+    const auto add = [&](SwitchIdx root, Lid lid) {
+      Lid& first = before[plan.of_lid[lid.value()]];
+      if (first == kUnassignedLid && serves(before_, repaired_.row_before[root], lid)) first = lid;
+    };
+    each_tree(plan, [&](const TreeFamily& family, std::uint32_t offset) {
+      add(family.root, family.lid(offset));
+    });
+    for (const SwitchIdx root : repaired_.targets.of.indices()) {
+      for (const Target& target : repaired_.targets.of[root]) {
+        for (unsigned offset = 0; offset < 1u << target.lmc; ++offset)
+          add(root, Lid{static_cast<std::uint16_t>(target.base.value() + offset)});
+      }
+    }
+  }
+
   // Whether the tree in force of a switch without hosts is a detour; if it is neither that nor
   // whole, whether it should be.
   bool is_led_around(DetourSearch& detours, const TreeFamily& family) {
@@ -107,7 +128,8 @@ class PreviousTrees {
 
   void take_over(const TreeFamily& family, std::uint32_t offset) {
     const ForwardingTables& tables = before_.routing->lft;
-    const Lid lid{static_cast<std::uint16_t>(family.base.value() + offset)};
+    const Lid before = repaired_.lid_before[family.first_tree + offset];
+    const Lid lid = before != kUnassignedLid ? before : family.lid(offset);
     if (lid > tables.top()) return;
     const std::span<std::uint8_t> slots =
         repaired_.balanced.trees.slots(family.first_tree + offset);
@@ -366,6 +388,7 @@ RepairedTrees take_trees_over(const Fabric& fabric,
   RepairedTrees taken{std::move(targets),
                       {std::move(plan), InTrees{graph, per_switch}, 0, {}},
                       nullptr,
+                      {},
                       {},
                       {},
                       {},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smd/routing/engine.h"
@@ -40,6 +41,24 @@ class Cluster {
 
   [[nodiscard]] Lid first_lid(std::size_t host) const {
     return whole_.lids.base[whole_.fabric.port_of(hosts_[host], PortNum{1})];
+  }
+
+  /// Of the hosts at that one's switch, that at the lowest port.
+  [[nodiscard]] std::size_t first_beside(std::size_t host) const {
+    std::size_t first = host;
+    for (std::size_t other = 0; other < hosts_.size(); ++other) {
+      const PortIdx its = port_at_leaf(other), best = port_at_leaf(first);
+      if (whole_.fabric.node_of[its] == whole_.fabric.node_of[best] && its < best) first = other;
+    }
+    return first;
+  }
+
+  /// Each takes the other's LIDs along: both have moved. Nobody is away.
+  void swap_lids(std::size_t a, std::size_t b) {
+    const PortIdx of_a = whole_.fabric.port_of(hosts_[a], PortNum{1});
+    const PortIdx of_b = whole_.fabric.port_of(hosts_[b], PortNum{1});
+    std::swap(whole_.lids.base[of_a], whole_.lids.base[of_b]);
+    look_again();
   }
 
   [[nodiscard]] bool is_away(std::size_t host) const { return away_[host] != 0; }
@@ -94,6 +113,10 @@ class Cluster {
   static View view_of(const std::string& call, std::uint8_t lmc) {
     const Generated g = generated(call, lmc);
     return {g.fabric, g.lids};
+  }
+
+  [[nodiscard]] PortIdx port_at_leaf(std::size_t host) const {
+    return whole_.fabric.peer[whole_.fabric.port_of(hosts_[host], PortNum{1})];
   }
 
   [[nodiscard]] bool is_switch_port(PortIdx port) const {
@@ -236,6 +259,67 @@ TEST_P(ReturningHosts, HaveRoutesThoughCablesWentMeanwhile) {
     }
   }));
 }
+
+// Whatever its port: LIDs of one offset share a tree where engines have one for a switch, and whose
+// entries it is read from must have had them there.
+std::string differs_for_others(const RoutingTables& before,
+                               const RoutingTables& after,
+                               const std::vector<Lid>& some) {
+  for (std::uint32_t at = 0; at < before.lft.switches(); ++at) {
+    const SwitchIdx sw{at};
+    for (std::uint16_t value = 1; value <= before.lft.top().value(); ++value) {
+      const Lid lid{value};
+      const bool of_some = std::ranges::any_of(
+          some, [&](Lid first) { return value >= first.value() && value < first.value() + 2; });
+      if (of_some || before.lft.route(sw, lid) == kNoRoute) continue;
+      if (before.lft.route(sw, lid) != after.lft.route(sw, lid))
+        return fmt::format("switch {} to lid {}", at, lid);
+      if (before.path_sls.sl(sw, lid) != after.path_sls.sl(sw, lid))
+        return fmt::format("SL from switch {} to lid {}", at, lid);
+    }
+  }
+  return {};
+}
+
+class HostsAtTheLowestPort : public ::testing::TestWithParam<Case> {};
+
+TEST_P(HostsAtTheLowestPort, MoveNobodyElseWhenTheyAreNew) {
+  const Case& on = GetParam();
+  for (const std::size_t of : {0u, 7u, 20u, 31u}) {
+    Cluster cluster{on.fabric, 1};
+    const std::size_t host = cluster.first_beside(of);
+    cluster.toggle(host);
+    const View before = cluster.view();
+    const RoutingTables tables = route(on.engine, on.vls, before);
+    cluster.toggle(host);
+    const RoutingTables after = route(on.engine, on.vls, cluster.view(), &before, &tables);
+    EXPECT_TRUE(check_routes(cluster.view().fabric, cluster.view().lids, after).ok());
+    EXPECT_TRUE(after.recomputed.has_value());
+    EXPECT_EQ(differs_for_others(tables, after, {cluster.first_lid(host)}), "") << host;
+  }
+}
+
+TEST_P(HostsAtTheLowestPort, MoveNobodyElseWhenTheyMove) {
+  const Case& on = GetParam();
+  for (const auto& [a, b] : {std::pair{0u, 12u}, std::pair{7u, 20u}, std::pair{31u, 2u}}) {
+    Cluster cluster{on.fabric, 1};
+    const std::size_t one = cluster.first_beside(a), other = cluster.first_beside(b);
+    const View before = cluster.view();
+    const RoutingTables tables = route(on.engine, on.vls, before);
+    cluster.swap_lids(one, other);
+    const RoutingTables after = route(on.engine, on.vls, cluster.view(), &before, &tables);
+    EXPECT_TRUE(check_routes(cluster.view().fabric, cluster.view().lids, after).ok());
+    EXPECT_TRUE(after.recomputed.has_value());
+    EXPECT_EQ(differs_for_others(tables, after, {cluster.first_lid(one), cluster.first_lid(other)}),
+              "")
+        << one << " " << other;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each,
+                         HostsAtTheLowestPort,
+                         ::testing::Values(Case{"lash", "torus:dims=4.4,hosts=2", 8},
+                                           Case{"itb-vl", "torus:dims=4.4,hosts=2", 4}));
 
 INSTANTIATE_TEST_SUITE_P(
     Each,
