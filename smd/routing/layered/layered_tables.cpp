@@ -20,14 +20,18 @@ std::optional<std::uint8_t> find_sl(const RoutingTables& before, SwitchIdx row, 
 
 class LayerUpdate {
  public:
-  LayerUpdate(const RepairedTrees& repaired, const RoutingTables& before)
-      : repaired_(repaired), before_(before) {}
+  LayerUpdate(const RepairedTrees& repaired, const RoutingTables& before, Bundle bundle)
+      : repaired_(repaired), before_(before), bundle_(bundle) {}
 
   // False: what shares a bundle does not share a layer.
   [[nodiscard]] bool put_layers(Layering& layering) const {
     bool agree = true;
     each_tree([&](std::uint32_t tree, Lid lid) {
-      if (repaired_.lid_before[tree] != kUnassignedLid) lid = repaired_.lid_before[tree];
+      if (const Lid held = repaired_.lid_before[tree]; held != kUnassignedLid) {
+        lid = held;
+      } else if (bundle_ == Bundle::Pair) {
+        return;
+      }
       const SwitchIdx root = repaired_.balanced.trees.root(tree);
       for (const std::uint32_t sw : repaired_.balanced.trees.near_to_far(root)) {
         if (sw == root.value()) continue;
@@ -49,7 +53,19 @@ class LayerUpdate {
 
   const RepairedTrees& repaired_;
   const RoutingTables& before_;
+  Bundle bundle_;
 };
+
+// Paths to a LID that has moved had the layers of pairs with another switch: they are laid as those
+// to a new one.
+void forget_moved(RepairedTrees& repaired) {
+  InTrees& trees = repaired.balanced.trees;
+  for (std::uint32_t tree = 0; tree < trees.count(); ++tree) {
+    if (repaired.lid_before[tree] != kUnassignedLid) continue;
+    std::ranges::fill(trees.slots(tree), kNoSlot);
+    trees.set_order(tree, trees.near_to_far(trees.root(tree)));
+  }
+}
 
 // Some path is longer than the shortest, those to switches without hosts aside, and those that are
 // meant to be.
@@ -141,8 +157,9 @@ std::optional<RoutingTables> update_layered_tables(std::string_view engine,
   const RoutingTables& before = *request.in_force->routing;
   const SwitchGraph graph{fabric};
   RepairedTrees repaired = take_trees_over(fabric, lids, graph, request, per);
+  if (bundle == Bundle::Pair) forget_moved(repaired);
   Layering layering{graph, repaired.balanced.trees, bundle};
-  if (!LayerUpdate{repaired, before}.put_layers(layering) ||
+  if (!LayerUpdate{repaired, before, bundle}.put_layers(layering) ||
       !repair_trees(fabric, graph, request, repaired, layering))
     return std::nullopt;
   const std::optional<unsigned> vls = layering.resume(find_vl_budget(fabric, request));

@@ -4,6 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "smd/routing/engine.h"
 #include "smd/routing/graph/switch_graph.h"
@@ -200,6 +203,49 @@ RC_GTEST_PROP(KeepLayers, HostsThatComeBackFindTheirEntries, ()) {
   const RoutingTables back = compute(engine, before, &away, &meanwhile);
   RC_ASSERT(back.lft == tables.lft);
   RC_ASSERT(back.path_sls == tables.path_sls);
+}
+
+// A host that is cabled to another switch and keeps its LID has the lanes of that one's pairs.
+TEST(KeepLayers, BothDirectionsKeepOneSlWhereAHostMoves) {
+  const Generated g = generated("torus:dims=5.5,hosts=2");
+  for (const char* engine : {"dfsssp", "lash"}) {
+    for (const auto& [from, to] : {std::pair{0u, 30u}, std::pair{11u, 24u}, std::pair{48u, 3u}}) {
+      std::vector<PortIdx> hosts;
+      for (const PortIdx port : g.fabric.peer.indices()) {
+        const bool end = g.fabric.is_end_port(port);
+        if (end && !g.fabric.is_switch(g.fabric.node_of[port])) hosts.push_back(port);
+      }
+      const auto without = [&](PortIdx gone) {
+        View view{g.fabric, make_lid_map(g.fabric)};
+        view.fabric.peer[view.fabric.peer[gone]] = kNone<PortIdx>;
+        view.fabric.peer[gone] = kNone<PortIdx>;
+        return view;
+      };
+      View before = without(hosts[to]), now = without(hosts[from]);
+      for (const PortIdx port : g.lids.base.indices()) {
+        const Lid lid = g.lids.base[port];
+        if (lid == kUnassignedLid || port == hosts[to]) continue;
+        set_lid(before.lids, port, lid, 0);
+        set_lid(now.lids, port == hosts[from] ? hosts[to] : port, lid, 0);
+      }
+      const RoutingTables tables = compute(engine, before);
+      ASSERT_EQ(tables.notes, std::vector<std::string>{}) << engine;
+      const RoutingTables after = compute(engine, now, &before, &tables);
+      ASSERT_TRUE(check_routes(now.fabric, now.lids, after).ok());
+      EXPECT_TRUE(after.recomputed) << engine;
+      for (const std::string& note : after.notes)
+        EXPECT_EQ(note.find("different SLs"), std::string::npos) << engine;
+      const SwitchIdx last = now.fabric.switch_at(now.fabric.peer[hosts[to]]);
+      const Lid moved = g.lids.base[hosts[from]];
+      for (const PortIdx port : hosts) {
+        if (port == hosts[from] || port == hosts[to]) continue;
+        const SwitchIdx sw = now.fabric.switch_at(now.fabric.peer[port]);
+        if (sw == last) continue;
+        EXPECT_EQ(entry(after, sw, moved).sl, entry(after, last, now.lids.base[port]).sl)
+            << engine << " " << from << " " << sw.value();
+      }
+    }
+  }
 }
 
 RC_GTEST_PROP(KeepLayers, RoutesOfOtherEnginesAreNotKept, ()) {
