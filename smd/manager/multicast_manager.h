@@ -1,4 +1,9 @@
-// Whether unicast routes and multicast trees together are free of credit loops. Dear: off the loop.
+// The groups of the subnet and what is done for them: trees, entries in the switches, news of
+// groups.
+//
+// Independent of cycles: a join is served at once, whatever a sweep is doing; what comes while
+// entries are being written goes into the next round. A cycle that ended brings a new snapshot: who
+// is gone leaves his groups, and trees are made good.
 #pragma once
 
 #include <functional>
@@ -10,6 +15,7 @@
 #include <vector>
 
 #include "smd/config/settings.h"
+#include "smd/manager/multicast_deadlock.h"
 #include "smd/multicast/group_table.h"
 #include "smd/multicast/group_trees.h"
 #include "smd/multicast/subnet_limits.h"
@@ -20,30 +26,6 @@
 #include "smd/subnet/active_subnet.h"
 
 namespace smd {
-
-struct TreesOfSl {
-  std::uint8_t sl = 0;
-  std::vector<SwitchMask> masks;
-};
-
-struct MulticastVerdict {
-  std::optional<bool> acyclic;  // nothing: not proved, where routes change VLs on the way
-  std::string cycle;            // one of them
-  bool of_trees = false;        // they close one without any unicast packet
-  std::string discarded;  // where rows of the routes discard packets of groups; empty: nowhere
-};
-
-/// Trees that have a VL of their own are checked on it alone: no unicast packet is there.
-[[nodiscard]] MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
-                                                        const std::vector<TreesOfSl>& trees,
-                                                        CopyModel copies = CopyModel::Asynchronous);
-
-// The groups of the subnet and what is done for them: trees, entries in the switches, news of
-// groups.
-//
-// Independent of cycles: a join is served at once, whatever a sweep is doing; what comes while
-// entries are being written goes into the next round. A cycle that ended brings a new snapshot: who
-// is gone leaves his groups, and trees are made good.
 
 struct MulticastStats {
   std::uint64_t rounds = 0;
