@@ -19,11 +19,6 @@ constexpr std::uint64_t begin(std::uint8_t flags, std::uint8_t scope, std::uint1
 
 constexpr std::uint8_t kLongestLife = 63;
 
-bool is_of_ipoib(const Gid& mgid) {
-  const std::uint16_t signature = mgid_signature(mgid);
-  return signature == kIpv4Signature || signature == kIpv6Signature;
-}
-
 std::optional<std::uint8_t> choose_mtu(const Bound& bound, std::uint8_t most) {
   switch (bound.selector) {
     case Selector::GreaterThan:

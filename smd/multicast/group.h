@@ -42,6 +42,11 @@ inline constexpr std::uint16_t kAssignedSignature = 0xa01b;
   return static_cast<std::uint16_t>(mgid.prefix >> 32);
 }
 
+/// By its signature.
+[[nodiscard]] constexpr bool is_of_ipoib(const Gid& mgid) {
+  return mgid_signature(mgid) == kIpv4Signature || mgid_signature(mgid) == kIpv6Signature;
+}
+
 /// Whether a client may ask for it: without reserved flags, and none that only the administration
 /// may make up (IBA o15-0.1.6). Of IPoIB's the flags are not looked at. Scopes that IBA reserves
 /// may be asked for, as hosts on OpenSM do.

@@ -59,9 +59,10 @@ GroupTraits traits_of(const SubnetLimits& subnet, const PreconfiguredGroup& prec
           .flow_label = preconfigured.flow_label};
 }
 
-/// The administration alone looks at the lifetime.
+/// The administration alone looks at the lifetime, and a limited member says its own P_Key.
 bool is_alike_to_members(GroupTraits a, const GroupTraits& b) {
   a.life_time = b.life_time;
+  if (same_partition(a.p_key, b.p_key)) a.p_key = b.p_key;
   return a == b;
 }
 
@@ -261,16 +262,26 @@ std::vector<PreconfiguredGroup> GroupTable::keep(
         homeless.push_back(preconfigured);
     } else {
       set_permanent(found->second, true);
-      if (found->second.traits != traits) {
-        if (!found->second.members.empty() && !is_alike_to_members(found->second.traits, traits))
-          changed_partitions_.insert(partition_of(traits.p_key));
-        found->second.traits = traits;
-        changed_groups_.note(preconfigured.mgid);
-        touch(found->second.mlid);
-      }
+      change_traits(found->second, traits);
     }
   }
   return homeless;
+}
+
+/// Hosts give their groups of IPoIB what the broadcast group of the partition has (RFC 4391), so
+/// groups that have it follow when it changes: else nobody could join them again.
+void GroupTable::change_traits(Group& group, const GroupTraits& traits) {
+  if (group.traits == traits) return;
+  const GroupTraits before = std::exchange(group.traits, traits);
+  changed_groups_.note(group.mgid);
+  touch(group.mlid);
+  if (is_alike_to_members(before, traits)) return;
+  if (!group.members.empty()) changed_partitions_.insert(partition_of(traits.p_key));
+  if (group.mgid != ipoib_broadcast(traits.p_key, traits.scope)) return;
+  for (auto& [mgid, other] : groups_) {
+    if (!other.permanent && is_of_ipoib(mgid) && is_alike_to_members(other.traits, before))
+      change_traits(other, traits);
+  }
 }
 
 void GroupTable::drop(const std::function<bool(Guid, const Group&)>& gone) {

@@ -75,8 +75,9 @@ class GroupTable {
   /// with all who are left in it.
   Answer leave(const SubnetLimits& subnet, const GroupRequest& request, Guid requester);
 
-  /// Groups that the site wants exist from now on, as it wants them; what it no longer wants lives
-  /// as long as its members. Those for which there was no MLID are returned.
+  /// Groups that the site wants exist from now on, as it wants them, and hosts' groups of IPoIB
+  /// that were like its broadcast group still are; what it no longer wants lives as long as its
+  /// members. Those for which there was no MLID are returned.
   std::vector<PreconfiguredGroup> keep(const SubnetLimits& subnet,
                                        const std::vector<PreconfiguredGroup>& preconfigured_groups);
 
@@ -153,6 +154,7 @@ class GroupTable {
   void count_member(const Group& group, Guid port, const Member& member, bool gone);
   void count_group(const Group& group, bool gone);
   void set_permanent(Group& group, bool permanent);
+  void change_traits(Group& group, const GroupTraits& traits);
   bool insert(Group group);
   void touch(Lid mlid);
   Groups::iterator erase(Groups::iterator group);

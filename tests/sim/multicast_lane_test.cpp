@@ -62,6 +62,46 @@ TEST(MulticastVl, LoopsWithUnicastRoutesCostALane) {
   EXPECT_NE(verdict.cycle, "");
 }
 
+/// As a host does that registers again: the broadcast group, then another with what that has. The
+/// status of the latter.
+std::uint16_t register_again(Site& site, std::size_t host, std::uint64_t group) {
+  site.ask(host,
+           Method::Set,
+           {.mgid = ipoib_broadcast(kDefaultPKey),
+            .port_gid = site.gid(host),
+            .p_key = kDefaultPKey,
+            .join_state = 1},
+           part::kMgid | part::kPortGid | part::kPKey | part::kJoinState);
+  EXPECT_TRUE(site.settle());
+  EXPECT_EQ(site.answers.back().mad.status, 0);
+  McMemberRecord said = site.records.back();
+  said.mgid = mgid(group);
+  said.mtu.selector = said.rate.selector = Selector::Exactly;
+  site.ask(host,
+           Method::Set,
+           said,
+           kJoinMask | part::kMtuSelector | part::kMtu | part::kRateSelector | part::kRate |
+               part::kHopLimit);
+  EXPECT_TRUE(site.settle());
+  return site.answers.back().mad.status;
+}
+
+TEST(SiteGroups, WhoRegistersAgainGetsTheOtherGroupsOfIpoibToo) {
+  Settings settings = Site::settings_of("updn", TreeShape::UpDown);
+  settings.groups = {
+      {.mgid = ipoib_broadcast(kDefaultPKey), .p_key = kDefaultPKey, .q_key = 0xb1b}};
+  Site site("fat-tree:k=4,levels=2", settings);
+  site.bring_up();
+  for (const std::size_t host : {0u, 1u}) ASSERT_EQ(register_again(site, host, kGroup), 0);
+  settings.groups[0].q_key = 0xb1c;
+  settings.groups[0].rate = 2;
+  site.manager.adopt(settings);
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.settle());
+  for (const std::size_t host : {0u, 1u, 2u}) EXPECT_EQ(register_again(site, host, kGroup), 0);
+  EXPECT_EQ(site.records.back().q_key, 0xb1cu);
+}
+
 TEST(SiteGroups, MembersAreAskedToRegisterAgainWhenTheirsIsNotLikeItWas) {
   Settings settings = Site::settings_of("updn", TreeShape::UpDown);
   settings.groups = {{.mgid = mgid(kGroup), .p_key = kDefaultPKey, .q_key = 0xb1b}};

@@ -15,6 +15,7 @@
 namespace smd {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -475,6 +476,60 @@ TEST_F(Groups, WhatTheSiteMakesSomethingElseOfIsSaidWhereThereAreMembers) {
               IsEmpty());
   EXPECT_THAT(table.take_changed_partitions(), ElementsAre(0x7fff));
   EXPECT_THAT(table.take_changed_partitions(), IsEmpty());
+}
+
+// A host gives all its IPoIB groups what the broadcast group has (RFC 4391), and once it has been
+// asked to register again it knows no more of what that had before.
+TEST_F(Groups, WhatIpoibMadeLikeTheBroadcastGroupFollowsIt) {
+  PreconfiguredGroup broadcast{
+      .mgid = ipoib_broadcast(kDefaultPKey), .p_key = kDefaultPKey, .q_key = 0xb1b};
+  const auto as_the_broadcast_group = [&](std::uint64_t port, Gid mgid) {
+    GroupRequest request = creation(port, mgid);
+    const GroupTraits& traits = table.find(broadcast.mgid)->traits;
+    request.q_key = traits.q_key;
+    request.mtu = Bound{Selector::Exactly, traits.mtu};
+    request.rate = Bound{Selector::Exactly, traits.rate};
+    request.sl = traits.sl;
+    request.tclass = traits.tclass;
+    request.flow_label = traits.flow_label;
+    request.hop_limit = traits.hop_limit;
+    return join(request);
+  };
+  constexpr Gid kIpv6{0xff12601bffff0000u, Guid{0x1ff000001}};
+  constexpr Gid kProgram{0xff12a01cffff0000u, Guid{1}};
+  constexpr Gid kOwnQKey{0xff12401bffff0000u, Guid{0x103}};
+  constexpr Gid kSites{0xff12401bffff0000u, Guid{0x104}};
+  ASSERT_THAT(table.keep(subnet, {broadcast}), IsEmpty());
+  ASSERT_TRUE(join({.mgid = broadcast.mgid, .port_gid = port_gid(1), .join_state = 1}));
+  for (const Gid& mgid : {kMgid, kIpv6, kProgram, kSites})
+    ASSERT_TRUE(as_the_broadcast_group(1, mgid));
+  GroupRequest own = creation(1, kOwnQKey);
+  own.q_key = 5;
+  ASSERT_TRUE(join(own));
+  const PreconfiguredGroup sites{.mgid = kSites, .p_key = kDefaultPKey, .q_key = 0xb1b};
+  const auto changes = [&](auto change) {
+    change(broadcast);
+    static_cast<void>(table.take_touched());
+    static_cast<void>(table.take_changed_groups());
+    EXPECT_THAT(table.keep(subnet, {broadcast, sites}), IsEmpty());
+    EXPECT_THAT(table.take_changed_partitions(), ElementsAre(0x7fff));
+    for (const Gid& mgid : {kMgid, kIpv6}) {
+      EXPECT_TRUE(as_the_broadcast_group(1, mgid)) << print_gid(mgid);
+      EXPECT_TRUE(as_the_broadcast_group(2, mgid)) << print_gid(mgid);
+    }
+    const auto noted = table.take_changed_groups();
+    EXPECT_TRUE(noted && noted->contains(kMgid) && noted->contains(kIpv6)) << "to be kept";
+    EXPECT_THAT(table.take_touched(), Contains(table.find(kMgid)->mlid)) << "copies are made anew";
+    EXPECT_EQ(table.find(kProgram)->traits.mtu, 4) << "no group of IPoIB";
+    EXPECT_EQ(table.find(kProgram)->traits.q_key, 0xb1bu);
+    EXPECT_EQ(table.find(kSites)->traits.q_key, 0xb1bu) << "the site says of it what it shall be";
+    EXPECT_EQ(table.find(kOwnQKey)->traits.q_key, 5u) << "never like it";
+  };
+  changes([](PreconfiguredGroup& g) { g.q_key = 0xb1c; });
+  changes([](PreconfiguredGroup& g) { g.mtu = 5; });
+  changes([](PreconfiguredGroup& g) { g.rate = 16; });
+  changes([](PreconfiguredGroup& g) { g.sl = 3; });
+  changes([](PreconfiguredGroup& g) { g.tclass = 7; });
 }
 
 TEST_F(Groups, PortsThatAreGoneLeave) {
