@@ -116,8 +116,7 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   if (now_->multicast_vl) vl_requested_.reset();
   memory_.ask_again();
   adopt_trees(settings);
-  summary_.reset();
-  for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
+  lay_anew();
   schedule_deadlock_check();
   note_change();
   const std::set<std::uint16_t> changed = groups_.take_changed_partitions();
@@ -161,6 +160,15 @@ void MulticastManager::ask_members_to_reregister(
   reregistration_->start(now_->sweep, std::move(ports), [this, held = now_] {
     reregistration_ended_ = leave(runtime_, reregistration_, [] {});
   });
+}
+
+/// Masks are by switches of the snapshot before, and mean nothing on this one.
+void MulticastManager::lay_anew() {
+  for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
+  masks_.clear();
+  pending_.merge(failed_);
+  failed_.clear();
+  summary_.reset();
 }
 
 void MulticastManager::adopt_trees(const Settings& settings) {
@@ -261,7 +269,10 @@ void MulticastManager::begin_round() {
     pending_.erase(pending_.begin());
     failed_.erase(mlid);
     auto masks = grow(mlid);
-    if (!masks) continue;
+    if (!masks) {
+      failed_.insert(mlid);
+      continue;
+    }
     if (masks->empty()) {
       masks_.erase(mlid);
     } else {
@@ -496,6 +507,8 @@ void MulticastManager::schedule_deadlock_check() {
 }
 
 void MulticastManager::check_deadlock() {
+  // Not before all trees of the snapshot are laid.
+  if (!pending_.empty()) return schedule_deadlock_check();
   if (masks_.empty()) return;
   work_.offload(
       runtime_,

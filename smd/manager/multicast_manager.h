@@ -114,7 +114,7 @@ class MulticastManager {
   /// For whom alone the tree of the MLID was laid; kNone: for all.
   [[nodiscard]] PortIdx sender_of(Lid mlid) const { return trees_.sender_of(mlid); }
 
-  /// As they are wanted, by MLID.
+  /// As they are wanted, by MLID: those that were laid since the last snapshot.
   [[nodiscard]] const std::map<Lid, std::vector<SwitchMask>>& masks() const { return masks_; }
 
   /// Measured when it is asked for first after a change. Requires: a snapshot.
@@ -143,6 +143,7 @@ class MulticastManager {
  private:
   void compare_mtu(const std::vector<PreconfiguredGroup>& wishes);
   void adopt_trees(const Settings& settings);
+  void lay_anew();
   void schedule_round();
   [[nodiscard]] PartitionFacts partition_facts() const;
   void begin_round();
@@ -176,10 +177,10 @@ class MulticastManager {
   std::optional<SnapshotLimits> realm_;
   MKey m_key_;
   std::map<Lid, std::size_t> stranded_;
-  std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted
+  std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted, those laid since the last snapshot
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
-  std::set<Lid> failed_;  // of rounds since the last retry: again when it is time
+  std::set<Lid> failed_;  // since the last retry or snapshot: again with the next
   Duration backoff_{0};
   TimePoint next_round_;  // not before
   bool round_scheduled_ = false;
