@@ -108,6 +108,10 @@ class MulticastManager {
   /// Null before the first snapshot.
   [[nodiscard]] const SubnetLimits* realm() const { return realm_ ? &*realm_ : nullptr; }
 
+  /// That trees and PortIdx are of; while the manager's own cable is out it is not the one in
+  /// force. Requires: a snapshot.
+  [[nodiscard]] const Fabric& fabric() const { return now_->fabric(); }
+
   /// Null where the MLID has none.
   [[nodiscard]] const Tree* find_tree(Lid mlid) const { return trees_.find(mlid); }
 

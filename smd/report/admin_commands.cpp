@@ -465,7 +465,7 @@ void register_commands(CommandTable& table, AdminContext context) {
               if (!now) return tl::unexpected<Error>(now.error());
               const MulticastManager& multicast = ctx->manager()->multicast();
               if (multicast.realm() == nullptr) return fail(Errc::Busy, "the subnet is not up yet");
-              return multicast_json(multicast, (*now)->fabric());
+              return multicast_json(multicast);
             });
   table.add("congestion",
             "congestion control: agents, the plan, hot ports",

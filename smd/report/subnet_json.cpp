@@ -311,8 +311,9 @@ Result<Json> route_json(const ActiveSubnet& now, const std::string& from, const 
               {"hops", hops}};
 }
 
-Json multicast_json(const MulticastManager& multicast, const Fabric& fabric) {
+Json multicast_json(const MulticastManager& multicast) {
   const auto rounded = [](double value) { return std::round(value * 100.0) / 100.0; };
+  const Fabric& fabric = multicast.fabric();
   const TreeReport& summary = multicast.summary();
   const MulticastStats& stats = multicast.stats();
   Json out = {{"groups", multicast.groups().groups().size()},

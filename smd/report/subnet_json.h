@@ -39,8 +39,7 @@ namespace smd {
 
 /// Multicast trees: their shape and proof, the largest ones beside shortest ways, cables they
 /// share. Requires: the manager has a snapshot.
-[[nodiscard]] nlohmann::json multicast_json(const MulticastManager& multicast,
-                                            const Fabric& fabric);
+[[nodiscard]] nlohmann::json multicast_json(const MulticastManager& multicast);
 
 // Congestion control as smctl shows it. Pure.
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "smd/report/subnet_json.h"
 #include "tests/sim/multicast_site.h"
 
 namespace smd::test {
@@ -196,11 +199,13 @@ TEST(Multicast, AManagerThatIsCutOffForgetsNobody) {
   site.bring_up();
   for (std::size_t host = 0; host < 4; ++host) site.join(host, 0x101);
   ASSERT_TRUE(site.settle());
+  const nlohmann::json shown = multicast_json(site.manager.multicast());
   const sim::FabricSpec& spec = site.fabric.spec();
   site.fabric.set_link(spec.sm_node, spec.sm_port, false);
   site.manager.request_sweep("test");
   ASSERT_TRUE(site.settle());
   EXPECT_TRUE(site.manager.last_cycle()->cut_off);
+  EXPECT_EQ(multicast_json(site.manager.multicast()), shown) << "of the subnet, not of one node";
   EXPECT_EQ(site.manager.multicast().groups().find(mgid(0x101))->members.size(), 4u);
   site.fabric.set_link(spec.sm_node, spec.sm_port, true);
   site.manager.request_sweep("test");
