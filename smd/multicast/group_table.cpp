@@ -179,8 +179,9 @@ tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
     Guid port,
     const SubnetLimits::Ability& ability,
     Guid requester) {
-  const auto traits = choose_traits(subnet, request, port, ability);
+  auto traits = choose_traits(subnet, request, port, ability);
   if (!traits) return refuse(traits.error());
+  traits->sl = own_sl(subnet, *traits);
   if (requester != port && !subnet.in_partition(requester, traits->p_key))
     return refuse(Refusal::RequestInvalid);
   // With room for its first member: no group is left without one.
@@ -195,6 +196,14 @@ tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
   pool_.set_capacity(subnet.mlids());
   if (!insert(std::move(group))) return refuse(Refusal::NoResources);
   return groups_.find(mgid);
+}
+
+/// The SL that all groups have for now is not this one's: hosts name it since the broadcast group
+/// is said to have it, and will name that one's own when there is no lane any more.
+std::uint8_t GroupTable::own_sl(const SubnetLimits& subnet, const GroupTraits& traits) const {
+  if (traits.sl != subnet.multicast_sl()) return traits.sl;
+  const Group* broadcast = find(ipoib_broadcast(traits.p_key, traits.scope));
+  return broadcast != nullptr ? broadcast->traits.sl : std::uint8_t{0};
 }
 
 bool GroupTable::insert(Group group) {

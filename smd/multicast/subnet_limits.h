@@ -47,8 +47,13 @@ class SubnetLimits {
   /// Code of PacketLifeTime.
   [[nodiscard]] virtual std::uint8_t life_time() const = 0;
 
+  /// That packets of all groups have; nothing: the one that was asked for.
+  [[nodiscard]] virtual std::optional<std::uint8_t> multicast_sl() const { return std::nullopt; }
+
   /// The SL that packets of a group have for which `asked` was asked.
-  [[nodiscard]] virtual std::uint8_t packet_sl(std::uint8_t asked) const { return asked; }
+  [[nodiscard]] std::uint8_t packet_sl(std::uint8_t asked) const {
+    return multicast_sl().value_or(asked);
+  }
 
   /// Code of the largest MTU that the site lets ports use.
   [[nodiscard]] virtual std::uint8_t mtu_max() const {
@@ -93,8 +98,8 @@ class SnapshotLimits final : public SubnetLimits {
 
   [[nodiscard]] std::uint8_t life_time() const override { return parts_.life_time; }
 
-  [[nodiscard]] std::uint8_t packet_sl(std::uint8_t asked) const override {
-    return parts_.multicast_sl.value_or(asked);
+  [[nodiscard]] std::optional<std::uint8_t> multicast_sl() const override {
+    return parts_.multicast_sl;
   }
 
   [[nodiscard]] std::uint8_t mtu_max() const override { return parts_.mtu_max; }

@@ -190,6 +190,25 @@ TEST(MulticastVl, HostsAreToldItsSl) {
   EXPECT_NE(path_with(sl), 0) << "no path has it";
 }
 
+// The kernel of a host creates groups with the SL that the broadcast group is said to have.
+TEST(MulticastVl, GroupsOfThatTimeAreJoinedWithoutItWhenItIsGone) {
+  Site site(kFabric, kEngine);
+  populate(site);
+  ASSERT_TRUE(site.manager.multicast().stats().vl);
+  ASSERT_EQ(register_again(site, 0, 0x102), 0);
+  ASSERT_EQ(site.records.back().sl, site.manager.multicast().stats().vl->sl);
+  Settings settings = site.manager.settings();
+  settings.qos_rules.emplace();
+  for (std::uint8_t sl = 0; sl < 16; ++sl)
+    settings.qos_rules->levels.push_back({.name = fmt::format("level {}", sl), .sl = sl});
+  site.manager.adopt(settings);
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.settle());
+  ASSERT_FALSE(site.manager.multicast().stats().vl);
+  EXPECT_EQ(register_again(site, 0, 0x102), 0);
+  EXPECT_EQ(site.records.back().sl, 0);
+}
+
 TEST(MulticastVl, WhereThereIsNonePeopleAreTold) {
   Settings settings = Site::settings_of(kEngine, TreeShape::UpDown);
   settings.qos_rules.emplace();

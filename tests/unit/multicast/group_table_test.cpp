@@ -46,7 +46,10 @@ class FakeRealm final : public SubnetLimits {
 
   [[nodiscard]] std::uint32_t mlids() const override { return room; }
 
+  [[nodiscard]] std::optional<std::uint8_t> multicast_sl() const override { return lane; }
+
   std::uint32_t room = 1024;
+  std::optional<std::uint8_t> lane;  // SL
 };
 
 constexpr Gid kMgid{0xff12401bffff0000u, Guid{0x101}};
@@ -530,6 +533,26 @@ TEST_F(Groups, WhatIpoibMadeLikeTheBroadcastGroupFollowsIt) {
   changes([](PreconfiguredGroup& g) { g.rate = 16; });
   changes([](PreconfiguredGroup& g) { g.sl = 3; });
   changes([](PreconfiguredGroup& g) { g.tclass = 7; });
+}
+
+TEST_F(Groups, TheSlThatAllGroupsHaveForNowIsNotKeptAsTheirOwn) {
+  ASSERT_THAT(
+      table.keep(subnet, {{.mgid = ipoib_broadcast(kDefaultPKey), .p_key = kDefaultPKey, .sl = 3}}),
+      IsEmpty());
+  subnet.lane = 15;
+  GroupRequest of_ipoib = creation();
+  GroupRequest other = creation(1, {0xff15a01cffff0000u, Guid{1}});
+  GroupRequest own = creation(1, kElse);
+  of_ipoib.sl = other.sl = 15;
+  own.sl = 4;
+  for (const GroupRequest& each : {of_ipoib, other, own}) {
+    ASSERT_TRUE(join(each));
+    EXPECT_TRUE(join(each)) << "again";
+  }
+  subnet.lane.reset();
+  of_ipoib.sl = 3;
+  other.sl = 0;
+  for (const GroupRequest& each : {of_ipoib, other, own}) EXPECT_TRUE(join(each)) << +*each.sl;
 }
 
 TEST_F(Groups, PortsThatAreGoneLeave) {
