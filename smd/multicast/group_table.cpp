@@ -179,7 +179,7 @@ tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
     Guid port,
     const SubnetLimits::Ability& ability,
     Guid requester) {
-  auto traits = choose_traits(subnet, request, port, ability);
+  auto traits = choose_traits(subnet, request, port, ability_for(request, ability));
   if (!traits) return refuse(traits.error());
   traits->sl = own_sl(subnet, *traits);
   if (requester != port && !subnet.in_partition(requester, traits->p_key))
@@ -196,6 +196,18 @@ tl::expected<GroupTable::Groups::iterator, Refusal> GroupTable::create(
   pool_.set_capacity(subnet.mlids());
   if (!insert(std::move(group))) return refuse(Refusal::NoResources);
   return groups_.find(mgid);
+}
+
+/// IPoIB asks for the MTU of the broadcast group, whatever links between switches carry: where it
+/// was let into that, it gets its other groups.
+SubnetLimits::Ability GroupTable::ability_for(const GroupRequest& request,
+                                              SubnetLimits::Ability ability) const {
+  const Gid mgid = request.mgid.value_or(Gid{});
+  if (!is_of_ipoib(mgid) || !request.p_key || !request.mtu) return ability;
+  const Group* broadcast = find(ipoib_broadcast(*request.p_key, mgid_scope(mgid)));
+  if (broadcast != nullptr && *request.mtu == Bound{Selector::Exactly, broadcast->traits.mtu})
+    ability.mtu_all = ability.mtu;
+  return ability;
 }
 
 /// The SL that all groups have for now is not this one's: hosts name it since the broadcast group

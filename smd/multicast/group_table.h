@@ -148,6 +148,8 @@ class GroupTable {
                                                  Guid port,
                                                  const SubnetLimits::Ability& ability,
                                                  Guid requester);
+  [[nodiscard]] SubnetLimits::Ability ability_for(const GroupRequest& request,
+                                                  SubnetLimits::Ability ability) const;
   [[nodiscard]] std::uint8_t own_sl(const SubnetLimits& subnet, const GroupTraits& traits) const;
   bool take_over(Group& group, std::map<Guid, Member>::iterator member);
   [[nodiscard]] bool has_room(Guid port, Count more) const;

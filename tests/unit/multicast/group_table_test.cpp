@@ -28,7 +28,7 @@ class FakeRealm final : public SubnetLimits {
   [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
     if (port.value() < 1 || port.value() > 9) return std::nullopt;
     if (port == Guid{9}) return Ability{.mtu = 4, .rate = 3, .mtu_all = 4};
-    return Ability{.mtu = 5, .rate = 16, .mtu_all = 5};
+    return Ability{.mtu = 5, .rate = 16, .mtu_all = mtu_of_switches};
   }
 
   [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override {
@@ -49,6 +49,7 @@ class FakeRealm final : public SubnetLimits {
   [[nodiscard]] std::optional<std::uint8_t> multicast_sl() const override { return lane; }
 
   std::uint32_t room = 1024;
+  std::uint8_t mtu_of_switches = 5;
   std::optional<std::uint8_t> lane;  // SL
 };
 
@@ -553,6 +554,29 @@ TEST_F(Groups, TheSlThatAllGroupsHaveForNowIsNotKeptAsTheirOwn) {
   of_ipoib.sl = 3;
   other.sl = 0;
   for (const GroupRequest& each : {of_ipoib, other, own}) EXPECT_TRUE(join(each)) << +*each.sl;
+}
+
+// A host that was let into the broadcast group sends packets of that size to all its groups.
+TEST_F(Groups, IpoibGetsTheMtuOfTheBroadcastGroupWhateverSwitchesCarry) {
+  subnet.mtu_of_switches = 4;
+  const Gid broadcast = ipoib_broadcast(kDefaultPKey);
+  ASSERT_THAT(table.keep(subnet, {{.mgid = broadcast, .p_key = kDefaultPKey, .mtu = 5}}),
+              IsEmpty());
+  ASSERT_TRUE(join({.mgid = broadcast, .port_gid = port_gid(1), .join_state = 1}));
+  const auto asks = [&](Gid mgid, std::uint8_t mtu) {
+    GroupRequest request = creation(1, mgid);
+    request.mtu = Bound{Selector::Exactly, mtu};
+    return join(request);
+  };
+  constexpr Gid kIpv6{0xff12601bffff0000u, Guid{0x1ff000001}};
+  for (const Gid& mgid : {kMgid, kIpv6}) {
+    const auto made = asks(mgid, 5);
+    ASSERT_TRUE(made) << print_gid(mgid);
+    EXPECT_EQ(made->traits.mtu, 5);
+  }
+  EXPECT_EQ(asks(kElse, 4)->traits.mtu, 4);
+  EXPECT_FALSE(asks({0xff15a01cffff0000u, Guid{1}}, 5)) << "no group of IPoIB";
+  EXPECT_FALSE(asks({0xff15401bffff0000u, Guid{1}}, 5)) << "of a scope without a broadcast group";
 }
 
 TEST_F(Groups, PortsThatAreGoneLeave) {
