@@ -169,6 +169,9 @@ void MulticastManager::lay_anew() {
   pending_.merge(failed_);
   failed_.clear();
   summary_.reset();
+  backoff_ = Duration{0};
+  retry_.reset();
+  retry_due_.reset();
 }
 
 void MulticastManager::adopt_trees(const Settings& settings) {
@@ -290,11 +293,12 @@ void MulticastManager::begin_round() {
 void MulticastManager::write(MftGoals goals, bool in_two_steps) {
   writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
   MftRules rules{.rank = trees_.ranks(), .in_two_steps = in_two_steps};
-  writer_->start(
-      {now_, &now_->sweep}, std::move(goals), std::move(rules), [this](MftReport report) {
-        writer_ended_ =
-            leave(runtime_, writer_, [this, report = std::move(report)] { on_written(report); });
-      });
+  const auto done = [this, of = now_](MftReport report) {
+    writer_ended_ = leave(runtime_, writer_, [this, of, report = std::move(report)] {
+      on_written(report, now_->has_routes_of(*of));
+    });
+  };
+  writer_->start({now_, &now_->sweep}, std::move(goals), std::move(rules), done);
 }
 
 /// No mixture of entries turns a packet up again, so nothing closes a circle with routes of the
@@ -462,21 +466,24 @@ void MulticastManager::end_way() {
   schedule_round();
 }
 
-void MulticastManager::on_written(const MftReport& report) {
+/// What a switch was sent on paths of a snapshot before may have been lost with one of them: it is
+/// asked again at once, on those of now.
+void MulticastManager::on_written(const MftReport& report, bool of_this_snapshot) {
   if (way_) try_way();
   next_round_ = runtime_.now() + kBetweenRounds;
   meter_.leave_out(report.smps);
   stats_.blocks_read += report.blocks_read;
   stats_.blocks_written += report.blocks_written;
   stats_.faults += report.faults.size();
-  failed_.insert(report.unmet.begin(), report.unmet.end());
+  if (!of_this_snapshot) memory_.ask_again();
+  (of_this_snapshot ? failed_ : pending_).insert(report.unmet.begin(), report.unmet.end());
   stats_.unmet = failed_.size();
   if (failed_.empty()) {
     stats_.unmet_why.clear();
     backoff_ = Duration{0};
     retry_.reset();
     retry_due_.reset();
-  } else if (!report.unmet.empty()) {
+  } else if (of_this_snapshot && !report.unmet.empty()) {
     on_unmet(report);
   }
   schedule_round();

@@ -155,7 +155,7 @@ class MulticastManager {
   void try_way();
   void leave_way();
   void withdraw(const std::vector<Lid>& mlids);
-  void on_written(const MftReport& report);
+  void on_written(const MftReport& report, bool of_this_snapshot);
   void on_unmet(const MftReport& report);
   [[nodiscard]] std::optional<std::vector<SwitchMask>> grow(Lid mlid);
   [[nodiscard]] bool is_proved_by_ranks() const;

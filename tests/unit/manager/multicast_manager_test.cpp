@@ -135,6 +135,7 @@ struct Bench {
   std::uint16_t fdb_cap = 64;
   std::optional<unsigned> silent;                                // switch
   bool silent_to_gets = false;                                   // alone, where it is silent
+  std::optional<PortNum> cut;                                    // cable, by its port of S1
   std::map<std::pair<unsigned, std::uint32_t>, SmpData> tables;  // by switch and modifier
   std::unique_ptr<MulticastManager> manager;
 
@@ -146,6 +147,7 @@ struct Bench {
     const unsigned sw = smp.hop_count;
     EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
     if (silent == sw && (!silent_to_gets || smp.method == Method::Get)) return;
+    if (sw == 2 && cut == PortNum{smp.initial_path[2]}) return;
     runtime.call_at(runtime.now() + Duration{1ms}, [this, smp, sw] {
       SmpData& held = tables[{sw, smp.attribute_modifier}];
       if (smp.method == Method::Set) held = smp.data;
@@ -444,6 +446,35 @@ TEST(MulticastManager, WhoJoinsMeanwhileDoesNotPutTheRetryOff) {
     bench.run_for(100ms);
   }
   EXPECT_GT(asked(), first) << "a second after the first";
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+}
+
+// A Set was lost with the cable that it went over, and what lives is not left alone for that.
+TEST(MulticastManager, ASwitchIsAskedOnItsNewPathAsSoonAsTheOldOneIsGivenUp) {
+  Bench bench;
+  bench.adopt();
+  bench.cut = PortNum{3};
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.run_until([&] { return !bench.sent.empty(); }));
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  bench.run_for(200ms);  // 20 of them until it is given up
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 4}));
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+}
+
+TEST(MulticastManager, AChangeOfTheSubnetBeginsTheRetriesAnew) {
+  Bench bench;
+  bench.adopt();
+  bench.silent = 2;
+  bench.join(1, 1);
+  bench.join(3, 1);
+  bench.run_for(40s);  // after 1, 3, 7, 15 and 31 s
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  ASSERT_TRUE(bench.settle());
+  ASSERT_EQ(bench.manager->stats().unmet, 1u);
+  bench.silent.reset();
+  bench.run_for(2s);
   EXPECT_EQ(bench.manager->stats().unmet, 0u);
 }
 
