@@ -64,7 +64,7 @@ void Forest::adopt(std::shared_ptr<const Fabric> fabric,
         continue;
       }
       const PortIdx up = find_same_link(*before, branch.up, *fabric_);
-      if (up == kNone<PortIdx>) continue;
+      if (up == kNone<PortIdx> || !is_link_active(*fabric_, up)) continue;
       if (grown.by_sender || leads_up(up)) kept.push_back({fabric_->switch_at(up), up});
     }
     if (root != kNone<SwitchIdx>) kept.push_back({root, kNone<PortIdx>});
@@ -281,22 +281,25 @@ void Forest::replace_branches(Grown& grown, const std::vector<SwitchIdx>& taken)
   grown.tree.branches = std::move(branches);
 }
 
-/// One hop nearer to the root: into the tree where that can be, over the link with fewest trees.
+Forest::PortChoice Forest::choice_of(SwitchIdx from,
+                                     const UpDownGraph::Link& step,
+                                     bool in_tree) const {
+  const PortIdx port = fabric_->port_of(fabric_->switch_node[from], graph_->edge(step.edge).port);
+  return {.port = port,
+          .discards = !is_link_active(*fabric_, port),
+          .outside = !in_tree,
+          .trees = load_[link_of(*fabric_, port)]};
+}
+
+/// One hop nearer to the root.
 PortIdx Forest::choose_up_port(SwitchIdx from, const Heights& heights) const {
-  PortIdx best = kNone<PortIdx>;
-  bool best_used = false;
+  PortChoice best;
   for (const UpDownGraph::Link& step : up_down_->up(from)) {
     if (heights[step.to] + 1 != heights[from]) continue;
-    const SwitchEdge& edge = graph_->edge(step.edge);
-    const PortIdx port = fabric_->port_of(fabric_->switch_node[from], edge.port);
-    const bool used = used_[step.to] != 0;
-    if (best == kNone<PortIdx> || (used && !best_used) ||
-        (used == best_used && load_[link_of(*fabric_, port)] < load_[link_of(*fabric_, best)])) {
-      best = port;
-      best_used = used;
-    }
+    best =
+        std::ranges::min(best, choice_of(from, step, used_[step.to] != 0), {}, &PortChoice::cost);
   }
-  return best;
+  return best.port;
 }
 
 bool Forest::leads_up(PortIdx port) const {
@@ -362,28 +365,21 @@ void Forest::grow_from(Grown& grown,
   grown.by_sender = true;
 }
 
-/// One hop nearer to the sender: the old port if it is, else into what the tree has or will have,
-/// over the link with fewest trees.
+/// One hop nearer to the sender: the old port if it is. The tree is what it has or will have.
 PortIdx Forest::choose_port_back(SwitchIdx from,
                                  const SenderDistances& distances,
                                  PortIdx old) const {
   const bool by_ups = distances.by_ups[from] != 0;
-  PortIdx best = kNone<PortIdx>;
-  bool best_used = false;
+  PortChoice best;
   for (const UpDownGraph::Link& step : by_ups ? up_down_->down(from) : up_down_->up(from)) {
     if (distances.hops[step.to] + 1 != distances.hops[from] ||
         (by_ups && distances.by_ups[step.to] == 0))
       continue;
-    const PortIdx port = fabric_->port_of(fabric_->switch_node[from], graph_->edge(step.edge).port);
-    if (port == old) return old;
-    const bool used = used_[step.to] != 0 || wanted_[step.to] != 0;
-    if (best == kNone<PortIdx> || (used && !best_used) ||
-        (used == best_used && load_[link_of(*fabric_, port)] < load_[link_of(*fabric_, best)])) {
-      best = port;
-      best_used = used;
-    }
+    const PortChoice choice = choice_of(from, step, used_[step.to] != 0 || wanted_[step.to] != 0);
+    if (choice.port == old) return old;
+    best = std::ranges::min(best, choice, {}, &PortChoice::cost);
   }
-  return best;
+  return best.port;
 }
 
 void Forest::count_in(const Grown& grown, int sign) {

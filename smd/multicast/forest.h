@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "smd/ib/types.h"
@@ -26,8 +27,8 @@ namespace smd {
 
 class Forest {
  public:
-  /// From now on trees are of this snapshot. Branches whose link is as it was, and still leads up
-  /// or away from the only sender, stay; update() makes good what is missing.
+  /// From now on trees are of this snapshot. Branches whose link is as it was, Active, and still
+  /// leads up or away from the only sender, stay; update() makes good what is missing.
   void adopt(std::shared_ptr<const Fabric> fabric,
              const IndexVector<SwitchIdx, std::uint32_t>& rank);
 
@@ -62,6 +63,17 @@ class Forest {
     IndexVector<SwitchIdx, char> by_ups;  // entered from below
   };
 
+  /// Of two ways the one over an Active link, then into the tree, then over the link with fewest
+  /// trees, then the first.
+  struct PortChoice {
+    PortIdx port = kNone<PortIdx>;
+    bool discards = true;
+    bool outside = true;
+    std::uint32_t trees = ~std::uint32_t{0};
+
+    [[nodiscard]] auto cost() const { return std::tuple(discards, outside, trees); }
+  };
+
   struct RootChoice {
     SwitchIdx root = kNone<SwitchIdx>;
     std::size_t reached = 0;  // member switches
@@ -76,6 +88,9 @@ class Forest {
                                        SwitchIdx old_root);
   void settle_root(Grown& grown, const std::vector<MemberSwitch>& member_switches, unsigned level);
   void grow(Grown& grown, const std::vector<MemberSwitch>& member_switches, unsigned level);
+  [[nodiscard]] PortChoice choice_of(SwitchIdx from,
+                                     const UpDownGraph::Link& step,
+                                     bool in_tree) const;
   [[nodiscard]] PortIdx choose_up_port(SwitchIdx from, const Heights& heights) const;
   [[nodiscard]] const SenderDistances& distances_of(SwitchIdx sender, unsigned level);
   void grow_from(Grown& grown,

@@ -158,11 +158,18 @@ std::vector<std::vector<std::uint32_t>> LabelPaths::walk_by_neighbours(
   return {walk(start, stops, mlid)};
 }
 
-/// Groups take turns on parallel links.
+/// Groups take turns on parallel links, those that are Active where any is.
 PortIdx LabelPaths::port_between(std::uint32_t from, std::uint32_t to, Lid mlid) const {
   const SwitchIdx sw = path_[from];
-  const auto ports = graph_->ports(graph_->first(sw) + *graph_->find(sw, path_[to]));
-  return fabric_->port_of(fabric_->switch_node[sw], ports[mlid.value() % ports.size()]);
+  std::vector<PortIdx> all;
+  for (const PortNum port : graph_->ports(graph_->first(sw) + *graph_->find(sw, path_[to])))
+    all.push_back(fabric_->port_of(fabric_->switch_node[sw], port));
+  std::vector<PortIdx> active;
+  std::ranges::copy_if(all, std::back_inserter(active), [&](PortIdx port) {
+    return is_link_active(*fabric_, port);
+  });
+  const std::vector<PortIdx>& ports = active.empty() ? all : active;
+  return ports[mlid.value() % ports.size()];
 }
 
 const Tree& LabelPaths::update(Lid mlid, const std::vector<TreeMember>& members) {

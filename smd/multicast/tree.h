@@ -122,6 +122,12 @@ struct Tree {
   friend bool operator==(const Tree&, const Tree&) = default;
 };
 
+/// Both ends of the link are: else it may discard what is sent over it.
+[[nodiscard]] inline bool is_link_active(const Fabric& fabric, PortIdx port) {
+  return fabric.port_info[port].state() == PortState::Active &&
+         fabric.port_info[fabric.peer[port]].state() == PortState::Active;
+}
+
 /// The port by which packets of an end port enter a switch: port 0 of its own switch, or the far
 /// end of its link. kNone where that is no switch.
 [[nodiscard]] inline PortIdx entry_of(const Fabric& fabric, PortIdx end_port) {

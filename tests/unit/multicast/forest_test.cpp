@@ -114,6 +114,42 @@ TEST(Forest, ParallelCablesAndEqualSwitchesTakeTurns) {
   EXPECT_GE(links.size(), 4u);
 }
 
+TEST(Forest, TreesKeepOffALinkThatDidNotBecomeActive) {
+  //  S1 and S2 by two cables, from their ports 2 and 3
+  const std::string text = "H1-S1:1 H2-S2:1 S1:2-S2:2 S1:3-S2:3";
+  for (const bool one_sends : {false, true}) {
+    Woods woods(text);
+    auto members = woods.hosts({"H1", "H2"});
+    if (one_sends) {
+      members[0].receives = false;
+      members[1].sends = false;
+    }
+    const auto refusing = [&](unsigned port) {
+      woods.fabric = with_tables(test::with_refusing_link(fabric_from(text), "S2", port));
+      woods.forest.adopt(woods.fabric, woods.ranks.rank);
+    };
+    for (const unsigned port : {2u, 3u, 2u}) {
+      refusing(port);
+      for (unsigned i = 0; i < 4; ++i) {
+        static_cast<void>(woods.masks(nth(i), members));
+        for (const Branch& branch : woods.forest.find(nth(i))->branches) {
+          if (branch.up != kNone<PortIdx>) {
+            EXPECT_EQ(woods.fabric->number_of(branch.up).value(), 5 - port) << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Forest, WhereNoLinkIsActiveOneIsTakenAllTheSame) {
+  Woods woods("H1-S1:1 H2-S2:1 S1:2-S2:2");
+  woods.fabric = with_tables(test::with_refusing_link(*woods.fabric, "S2", 2));
+  woods.forest.adopt(woods.fabric, woods.ranks.rank);
+  const auto members = woods.hosts({"H1", "H2"});
+  EXPECT_EQ(woods.find_fault(woods.masks(kMlid, members), members), "");
+}
+
 TEST(Forest, ASwitchWithoutRoomIsPassedBy) {
   //  S1 - S2 - S3    S4 is the top; S2 has room for one block.
   //   \          /

@@ -60,6 +60,22 @@ TEST(LabelPaths, DualPathTakesThePublishedChannels) {
   EXPECT_EQ(below, 15u);
 }
 
+TEST(LabelPaths, KeepOffALinkThatDidNotBecomeActive) {
+  for (const unsigned port : {2u, 3u}) {
+    const Walks whole("H1-S1:1 H2-S2:1 S1:2-S2:2 S1:3-S2:3", TreeShape::DualPath);
+    Walks walks(with_tables(test::with_refusing_link(*whole.fabric, "S2", port)),
+                TreeShape::DualPath);
+    const std::vector<TreeMember> members = {{walks.host(0)}, {walks.host(1)}};
+    for (unsigned i = 0; i < 4; ++i) {
+      const Lid mlid{static_cast<std::uint16_t>(kMlid.value() + i)};
+      static_cast<void>(walks.masks(members, mlid));
+      const PortIdx up = walks.paths.find(mlid)->branches.back().up;
+      const PortIdx link = up == kNone<PortIdx> ? walks.paths.find(mlid)->branches.front().up : up;
+      EXPECT_EQ(walks.fabric->number_of(link).value(), 5 - port) << i;
+    }
+  }
+}
+
 TEST(LabelPaths, ASharedPathMeetsEveryLabelBetween) {
   Walks walks(mesh_text(6, 6), TreeShape::PathShared);
   const Published example = published(walks);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,14 @@ inline std::string random_text(Rng& rng, unsigned switches) {
 inline std::shared_ptr<const Fabric> with_tables(Fabric fabric, std::uint16_t room = 1024) {
   for (SwitchInfo& info : fabric.switch_info) info.multicast_fdb_cap = room;
   return std::make_shared<const Fabric>(std::move(fabric));
+}
+
+/// One end of the link at this port of the switch did not become Active.
+inline Fabric with_refusing_link(Fabric fabric, std::string_view name, unsigned port) {
+  const NodeIdx node = fabric.switch_node[switch_named(fabric, std::string(name))];
+  fabric.port_info[fabric.port_of(node, PortNum{static_cast<std::uint8_t>(port)})].port_state =
+      static_cast<std::uint8_t>(PortState::Initialize);
+  return fabric;
 }
 
 inline std::vector<PortIdx> end_ports(const Fabric& fabric) {
