@@ -2,6 +2,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/updn/islands.h"
@@ -218,6 +220,27 @@ RC_GTEST_PROP(Orientation, IsAlteredOnlyWhereTopsAreLeft, ()) {
   } else {
     RC_ASSERT(!after.altered.empty());
   }
+}
+
+TEST(Orientation, IsSaidToBeAlteredWhereTheRoutesAreThoseOfATree) {
+  const Fabric f = fabric_from(
+      "S1/2 S2/2 S3/2 S4/2 S4-S4 S4-S3 S2-S1 S2-S1 S1-S1 S2-S4 S1-S1 S3-S1 H1/2 S1-H1 H2/2 S2-H2 "
+      "H3/2 S4-H3 S2-H3 H4/2 S4-H4 H5/2 S2-H5 H6/2 S3-H6 H7/2 S4-H7");
+  const Orientation before = compute("updn", f, lids_in_order(f)).orientation;
+  unsigned forced = 0;
+  for (const PortIdx port : f.peer.indices()) {
+    if (f.peer[port] == kNone<PortIdx> || f.switch_at(port) == kNone<SwitchIdx> ||
+        f.switch_at(f.peer[port]) == kNone<SwitchIdx>)
+      continue;
+    const Fabric g = without_cables(f, {port});
+    const auto tops = islands_with_tops(g, before);
+    if (std::ranges::all_of(tops, [](const auto& of_island) { return of_island.size() == 1; }))
+      continue;
+    ++forced;
+    const RoutingTables after = compute("updn", g, lids_in_order(g), {.previous = &before});
+    EXPECT_FALSE(after.altered.empty()) << print_port(f, port);
+  }
+  EXPECT_GT(forced, 0u);
 }
 
 RC_GTEST_PROP(Orientation, NewSwitchesAndCablesJoinWithoutDisturbing, ()) {
