@@ -103,14 +103,17 @@ class UpDown final : public Engine {
     return true;
   }
 
-  // Those that the request names, if it names any, as far as its switches are there.
+  // Those that the request names, if it names any, as far as its switches are there. Then the
+  // tables say which of them could not keep their rank.
   static bool keeps_directions(const Fabric& fabric,
                                const LidMap& lids,
-                               const RoutingTables& tables,
+                               RoutingTables& tables,
                                const RoutingRequest& request) {
-    return request.previous == nullptr ||
-           orient_fabric(fabric, lids, request, request.previous).oriented.orientation.by_guid ==
-               tables.orientation.by_guid;
+    if (request.previous == nullptr) return true;
+    OrientationResult kept = orient_fabric(fabric, lids, request, request.previous).oriented;
+    if (kept.orientation.by_guid != tables.orientation.by_guid) return false;
+    tables.altered = std::move(kept.altered);
+    return true;
   }
 
   // The directions that are kept are those of the tree, and would be others by trial: whoever chose
