@@ -62,8 +62,26 @@ Reporter::Reporter(Runtime& runtime,
 
 void Reporter::adopt(std::shared_ptr<const SubnetView> view) {
   view_ = std::move(view);
+  if (!view_) return end_term();
   forget_absent();
   arm();
+}
+
+/// What happened while we were master, another one has told since, or tells. Who was not heard yet
+/// is not silent.
+void Reporter::end_term() {
+  turn_.reset();
+  armed_ = false;
+  under_way_.clear();
+  by_transaction_.clear();
+  ports_.clear();
+  ready_.clear();
+  first_ = end();
+  log_.clear();
+  for (auto& [subscriber, place] : places_) {
+    place.next = first_;
+    idle_.insert(subscriber);
+  }
 }
 
 void Reporter::note_subscriber(const Subscriber& subscriber) {
@@ -207,7 +225,7 @@ void Reporter::end(Reports::iterator report) {
 
 void Reporter::on_silence(const Subscriber& subscriber) {
   const auto found = under_way_.find(subscriber);
-  if (found->second.attempts < limits_.attempts && view_) return attempt(found->second);
+  if (found->second.attempts < limits_.attempts) return attempt(found->second);
   finish(found, false);
 }
 

@@ -58,7 +58,8 @@ class Reporter {
            ReporterLimits limits = {});
   Reporter(const Reporter&) = delete;
 
-  /// Where subscribers are from now on; null: nobody is told until there is another.
+  /// Where subscribers are from now on; null: nobody is told until there is another, and then of
+  /// what happens from then on.
   void adopt(std::shared_ptr<const SubnetView> view);
 
   /// From now on; what is beyond goes on.
@@ -108,6 +109,7 @@ class Reporter {
 
   void arm();
   void turn();
+  void end_term();
   void look_ahead(const Subscriber& subscriber, std::size_t& looked_at);
   void begin(const Subscriber& subscriber, const Subscription& taker, const ReportEvent& event);
   void attempt(Report& report);

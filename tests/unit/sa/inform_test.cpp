@@ -29,6 +29,10 @@ std::vector<Lid> told(const KeptBench& bench) {
   return out;
 }
 
+std::uint16_t trap_in(const MadPacket& report) {
+  return decode_notice(std::span(report.mad).subspan(kHeaderSize, 64))->trap_or_device;
+}
+
 TEST(Inform, TheConfirmationIsACopyOfTheRequest) {
   KeptBench bench;
   const InformInfo info{.trap_or_device = 64, .resp_time = 18};
@@ -371,12 +375,8 @@ TEST(Inform, WhoSharesNoPartitionIsNotTold) {
   bench.inform.tell(GroupEvent{.mgid = {1, Guid{2}}, .p_key = PKey{0x8007}});
   bench.run();
   EXPECT_THAT(told(bench), ElementsAre(bench.lid("H1"), bench.lid("H2")));
-  const auto trap_of = [&](std::size_t i) {
-    return decode_notice(std::span(bench.reports()[i].mad).subspan(kHeaderSize, 64))
-        ->trap_or_device;
-  };
-  EXPECT_EQ(trap_of(0), 128);
-  EXPECT_EQ(trap_of(1), 66);
+  EXPECT_EQ(trap_in(bench.reports()[0]), 128);
+  EXPECT_EQ(trap_in(bench.reports()[1]), 66);
   // Somebody of the default partition goes: the other partition does not hear of it.
   bench.adopt(with_others({"H2"}));
   EXPECT_EQ(bench.inform.table().count(), 2u);
@@ -589,6 +589,58 @@ TEST(Inform, SubscriptionsOutliveTheManager) {
   restored.adopt(view_of(kWithoutH3));  // it went while nobody looked
   restored.run();
   EXPECT_THAT(told(restored), ElementsAre(restored.lid("H1")));
+}
+
+TEST(Inform, AManagerThatIsNoLongerMasterSendsNoReport) {
+  KeptBench bench;
+  ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.inform.adopt(nullptr);  // before the Report is on its way
+  bench.run_for(60s);
+  EXPECT_THAT(bench.reports(), IsEmpty());
+  bench.inform.adopt(bench.view);
+  bench.inform.tell(GroupEvent{.mgid = {1, Guid{2}}, .p_key = kDefaultPKey});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1));
+  EXPECT_EQ(trap_in(bench.reports()[0]), 66);
+  bench.confirm(bench.reports()[0]);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+}
+
+/// Also where a Report is under way, and others wait for it.
+TEST(Inform, EventsOfAFormerTermAreNotTold) {
+  KeptBench bench({.reports = {.under_way_to_one_port = 1, .failures = 1}});
+  for (std::uint32_t qp = 10; qp < 13; ++qp) {
+    MadPacket packet = packet_of(subscribe({}), bench.lid("H1"), 1000 + qp);
+    packet.remote_qp = qp;
+    bench.transport.deliver(packet);
+    bench.run();
+  }
+  for (int i = 0; i < 2; ++i) bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1));
+  const MadPacket former = bench.reports()[0];
+  bench.inform.adopt(nullptr);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
+  bench.run_for(60s);
+  bench.transport.sent.clear();
+  bench.inform.restore(SubscriptionTable::Map(bench.inform.table().all()),
+                       bench.inform.in_service());
+  bench.inform.adopt(bench.view);
+  bench.run_for(60s);
+  EXPECT_THAT(bench.reports(), IsEmpty());
+  EXPECT_EQ(bench.inform.table().count(), 3u) << "whom nobody told anything was not silent";
+  bench.confirm(former);
+  EXPECT_EQ(bench.inform.reporter().stats().unasked, 1u);
+  bench.inform.tell(GroupEvent{.mgid = {1, Guid{2}}, .p_key = kDefaultPKey});
+  bench.run();
+  for (std::size_t at = 0; at < bench.reports().size(); ++at) {
+    EXPECT_EQ(trap_in(bench.reports()[at]), 66);
+    bench.confirm(bench.reports()[at]);
+  }
+  EXPECT_EQ(told(bench).size(), 3u);
+  EXPECT_EQ(bench.inform.reporter().stats().missed, 0u);
+  EXPECT_TRUE(bench.inform.reporter().at_rest());
 }
 
 /// A port that went between two lives: nobody knows any more in which partitions it was.
