@@ -32,13 +32,6 @@ constexpr Duration kLongestPause = std::chrono::minutes(5);
 /// A standby that outranks its master says so with the first poll, then with every tenth.
 constexpr unsigned kPollsPerReport = 10;
 
-SmpRequest sm_request(const SmpRoute& route, Method method, const SmInfo& shown, MKey m_key) {
-  SmpRequest request{
-      .route = route, .method = method, .attribute = AttributeId::SmInfo, .m_key = m_key};
-  encode_sm_info(shown, request.data);
-  return request;
-}
-
 std::optional<SmInfo> info_of(const Result<SmpReply>& reply) {
   if (!reply || reply->status != 0) return std::nullopt;
   const auto info = decode_sm_info(reply->data);
@@ -70,6 +63,13 @@ SmInfo Election::info() const {
                           ? std::max(config_.priority, config_.master_priority)
                           : config_.priority,
           .sm_state = static_cast<std::uint8_t>(state_)};
+}
+
+SmpRequest Election::sm_request(const SmpRoute& route, Method method, const SmInfo& shown) const {
+  SmpRequest request{
+      .route = route, .method = method, .attribute = AttributeId::SmInfo, .m_key = config_.m_key};
+  encode_sm_info(shown, request.data);
+  return request;
 }
 
 void Election::enter(SmState state, std::string_view why) {
@@ -107,7 +107,7 @@ void Election::ask(SmpScope& scope, const SmpRoute& route, bool with_key, OnInfo
   SmInfo shown = info();
   if (!with_key) shown.sm_key = SmKey{};
   scope.send(
-      sm_request(route, Method::Get, shown, config_.m_key),
+      sm_request(route, Method::Get, shown),
       [on_info = std::move(on_info)](const Result<SmpReply>& reply) { on_info(info_of(reply)); });
 }
 
@@ -350,91 +350,6 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
   }
 }
 
-void Election::receive(const Smp& smp, const MadPacket& packet) {
-  if (smp.method != Method::Get && smp.method != Method::Set) return;
-  const SmAnswer answer = answer_sm_request(info(), smp);
-  SmpData data{};
-  encode_sm_info(answer.info, data);
-  (void)client_.send_once(make_response(smp, packet, data, answer.status));
-  const auto back = find_route_back(smp, packet);
-  if (smp.method == Method::Get) {
-    if (state_ == SmState::Master && back) hear_from(*back, packet.remote_lid);
-    return;
-  }
-  if (!answer.refused.empty()) {
-    return log::warn("sm.refused",
-                     "from={} order={} why=\"{}\"",
-                     answer.from.guid,
-                     smp.attribute_modifier,
-                     answer.refused);
-  }
-  if (!is_allowed(answer.from.guid, back)) {
-    return log::warn(
-        "sm.refused",
-        "from={} order={} way=\"{}\" why=\"sm.allowed_managers does not name that port\"",
-        answer.from.guid,
-        smp.attribute_modifier,
-        back ? print_route(*back) : "none");
-  }
-  const std::string why =
-      fmt::format("{} from {}", print_sm_event(*answer.event), answer.from.guid);
-  ManagerAddress from{.guid = answer.from.guid};
-  if (const auto known = others_.find(from.guid); known != others_.end()) {
-    from = known->second.at;
-  } else if (back) {
-    from.route = *back;
-    from.lid = packet.remote_lid;
-  }
-  switch (*answer.event) {
-    case SmEvent::Handover:
-      if (state_ != SmState::Master || expects_handover_from(from.guid))
-        return obey_handover(back, from, why);
-      if (back) hear_from(*back, packet.remote_lid, true);
-      return;
-    case SmEvent::Acknowledge:
-      if (state_ == SmState::Master && (!holding_ || awaiting_ || from.guid != counterpart_.guid))
-        return;
-      return apply(SmEvent::Acknowledge, counterpart_, why);
-    default:
-      return apply(*answer.event, from, why);
-  }
-}
-
-/// Whether managers may run where that came from, and it says so itself.
-bool Election::is_allowed(Guid claimed, const std::optional<SmpRoute>& back) const {
-  if (config_.allowed.empty()) return true;
-  if (!config_.allowed.contains(claimed) || !back) return false;
-  const std::optional<Guid> there = hooks_.port_at(*back);
-  return !there || *there == claimed;
-}
-
-/// It says that it rules, or we wait for it to yield.
-bool Election::expects_handover_from(Guid guid) const {
-  if (awaiting_ && guid == counterpart_.guid) return true;
-  const auto known = others_.find(guid);
-  return known != others_.end() && known->second.info &&
-         state_of(*known->second.info) == SmState::Master;
-}
-
-void Election::obey_handover(const std::optional<SmpRoute>& back,
-                             const ManagerAddress& from,
-                             std::string_view why) {
-  if (back) acknowledge(*back);
-  // It rules no more, until it says so again.
-  if (const auto known = others_.find(from.guid); known != others_.end() && known->second.info)
-    known->second.info->sm_state = static_cast<std::uint8_t>(SmState::Standby);
-  apply(SmEvent::Handover, from, why);
-}
-
-/// Stands for Standby even where we rule already: others take it from no other state.
-void Election::acknowledge(const SmpRoute& route) {
-  SmInfo shown = info();
-  shown.sm_state = static_cast<std::uint8_t>(SmState::Standby);
-  SmpRequest request = sm_request(route, Method::Set, shown, config_.m_key);
-  request.modifier = static_cast<std::uint32_t>(SmControl::Acknowledge);
-  answers_.send(request, [](const Result<SmpReply>&) {});
-}
-
 // --- Standby ------------------------------------------------------------------------------------
 
 void Election::start_polling(const ManagerAddress& whom) {
@@ -488,15 +403,21 @@ void Election::on_polled(const std::optional<SmInfo>& answer) {
 /// A master learns of us when it looks; trap 144 makes it look.
 void Election::report_priority() {
   if (polls_ % kPollsPerReport != 1 || !is_unicast(counterpart_.lid)) return;
-  request_scope_.send({.route = SmpRoute::directed({}),
-                       .attribute = AttributeId::PortInfo,
-                       .modifier = port_info_modifier(own_.port, own_capability_mask_),
-                       .m_key = config_.m_key},
-                      [this](const Result<SmpReply>& reply) {
-                        if (!reply || reply->status != 0) return;
-                        if (const auto own = decode_port_info(reply->data))
-                          send_priority_trap(*own);
-                      });
+  read_own_port(request_scope_, [this](const std::optional<PortInfo>& own) {
+    if (own) send_priority_trap(*own);
+  });
+}
+
+void Election::read_own_port(SmpScope& scope, OnPortInfo on_info) {
+  scope.send({.route = SmpRoute::directed({}),
+              .attribute = AttributeId::PortInfo,
+              .modifier = port_info_modifier(own_.port, own_capability_mask_),
+              .m_key = config_.m_key},
+             [on_info = std::move(on_info)](const Result<SmpReply>& reply) {
+               if (!reply || reply->status != 0) return on_info(std::nullopt);
+               const auto own = decode_port_info(reply->data);
+               on_info(own ? std::optional(*own) : std::nullopt);
+             });
 }
 
 void Election::send_priority_trap(const PortInfo& own) {
@@ -527,7 +448,7 @@ void Election::begin_hold(const ManagerAddress& with) {
 void Election::begin_handover(const ManagerAddress& to) {
   begin_hold(to);
   log::info("sm.handover", "to={} lid={}", counterpart_.guid, counterpart_.lid);
-  SmpRequest request = sm_request(counterpart_.route, Method::Set, info(), config_.m_key);
+  SmpRequest request = sm_request(counterpart_.route, Method::Set, info());
   request.modifier = static_cast<std::uint32_t>(SmControl::Handover);
   request_scope_.send(request, [this](const Result<SmpReply>& reply) {
     if (!reply || reply->status != 0) return give_up(reply ? "it refused" : "it did not answer");

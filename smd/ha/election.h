@@ -5,6 +5,8 @@
 // A handover to a master that did not expect it is obeyed once its sender, asked back, says that it
 // is master: any host can send the order, and each one obeyed is a sweep of the whole subnet.
 //
+// With an M_Key, orders are obeyed that show the one of our own port.
+//
 // A standby asks its master every `poll_interval` and looks for itself after `poll_retries` + 1
 // questions in a row without a master's answer. For a higher manager that is not master it waits
 // no longer than waits_for_higher(): one that hangs in Discovering would else leave the subnet
@@ -153,6 +155,7 @@ class Election {
 
  private:
   using OnInfo = std::function<void(std::optional<SmInfo>)>;
+  using OnPortInfo = std::function<void(const std::optional<PortInfo>&)>;
 
   /// Of a handover: no other one before `until`.
   struct SmRefusal {
@@ -168,6 +171,9 @@ class Election {
     TimePoint with_suspends;
   };
 
+  [[nodiscard]] SmpRequest sm_request(const SmpRoute& route,
+                                      Method method,
+                                      const SmInfo& shown) const;
   void enter(SmState state, std::string_view why);
   [[nodiscard]] bool shows_key_at(std::optional<Guid> port) const;
   void ask(SmpScope& scope, const SmpRoute& route, bool with_key, OnInfo on_info);
@@ -180,6 +186,11 @@ class Election {
   [[nodiscard]] bool was_waited_for(const SmInfo& other) const;
   void apply(SmEvent event, const ManagerAddress& about, std::string_view why);
   void hear_from(const SmpRoute& route, Lid lid, bool hands_over = false);
+  void read_own_port(SmpScope& scope, OnPortInfo on_info);
+  SmAnswer respond(const Smp& smp, const MadPacket& packet);
+  [[nodiscard]] MKey own_m_key(MKey name) const;
+  void check_m_key(const Smp& order, const MadPacket& packet);
+  void obey(const Smp& order, const MadPacket& packet);
   [[nodiscard]] bool expects_handover_from(Guid guid) const;
   [[nodiscard]] bool is_allowed(Guid claimed, const std::optional<SmpRoute>& back) const;
   void obey_handover(const std::optional<SmpRoute>& back,
@@ -225,8 +236,9 @@ class Election {
   Hooks hooks_;
 
   SmState state_ = SmState::NotActive;
-  bool news_ = false;     // of the others, since on_others
-  bool put_off_ = false;  // a handover that waits for settle()
+  bool news_ = false;          // of the others, since on_others
+  bool put_off_ = false;       // a handover that waits for settle()
+  bool checks_m_key_ = false;  // of an order, which waits
   std::map<Guid, KnownManager> others_;
   std::map<Guid, SmRefusal> spared_;
   std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when

@@ -154,6 +154,16 @@ TEST_P(MKeyPerPort, AStandbyTakesOver) {
   EXPECT_EQ(find_other_keys(all, kSeed), std::vector<Guid>{});
 }
 
+TEST_P(MKeyPerPort, AHandoverIsTakenWithTheKeyThatThePortStillHas) {
+  Managers all(kTree, kTwo);
+  all[0].start(keyed(2, GetParam()));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  all[1].start(keyed(9, GetParam(), {seed(kNewSeed), seed(kSeed)}), all[0].kept());
+  ASSERT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 20s));
+  ASSERT_TRUE(all.settle(300s)) << all.find_fault();
+  EXPECT_EQ(find_other_keys(all, kNewSeed), std::vector<Guid>{});
+}
+
 // One for all before, as sm.m_key gave it.
 TEST_P(MKeyPerPort, OneKeyForAllBecomesOneForEach) {
   Managers all(kTree, kTwo);

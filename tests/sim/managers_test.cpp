@@ -407,14 +407,13 @@ struct Impostor {
         client(all.runtime, transport, {}),
         scope(client) {}
 
-  std::optional<std::uint16_t> order(SmpRoute route,
-                                     SmControl what,
-                                     Managers& all,
-                                     Guid claimed = Guid{0x77}) {
+  std::optional<std::uint16_t> order(
+      SmpRoute route, SmControl what, Managers& all, Guid claimed = Guid{0x77}, MKey m_key = {}) {
     SmpRequest request{.route = route,
                        .method = Method::Set,
                        .attribute = AttributeId::SmInfo,
-                       .modifier = static_cast<std::uint32_t>(what)};
+                       .modifier = static_cast<std::uint32_t>(what),
+                       .m_key = m_key};
     encode_sm_info(
         {.guid = claimed, .priority = 15, .sm_state = static_cast<std::uint8_t>(SmState::Master)},
         request.data);
@@ -449,6 +448,55 @@ TEST(Managers, AStandbyIsDisabledAndWokenByOrder) {
   ASSERT_TRUE(all.settle()) << "its master is nobody: " << all.find_fault();
   EXPECT_EQ(all[1].state(), SmState::Master);
   EXPECT_EQ(other.order(there, SmControl::Disable, all), 0x1c) << "a master is not disabled";
+}
+
+Settings with_m_key(unsigned priority, std::uint64_t key) {
+  Settings out = manager_settings(priority);
+  out.ports.m_key = out.election.m_key = MKey{key};
+  return out;
+}
+
+/// Else any host could leave the subnet without a standby.
+TEST(Managers, AnOrderIsObeyedWithTheMKeyOfThePortAlone) {
+  Managers all(kTree, kTwo);
+  all[0].start(with_m_key(9, 0xabc));
+  ASSERT_TRUE(all.settle());
+  all[1].start(with_m_key(2, 0xabc));
+  ASSERT_TRUE(all.settle());
+  Impostor other(all, "host-00002");
+  const SmpRoute there = SmpRoute::to_lid(all.fabric.port_info(all[1].node, PortNum{1}).lid);
+  unsigned asked = 0;
+  all[1].on_send = [&](const Smp& smp) {
+    asked += smp.method == Method::Get && is_about(smp, AttributeId::PortInfo) ? 1 : 0;
+  };
+  const auto disable = [&](std::uint64_t key) {
+    return other.order(there, SmControl::Disable, all, Guid{0x77}, MKey{key});
+  };
+  for (const std::uint64_t key : {0, 0xdef}) {
+    EXPECT_NE(disable(key), 0) << key;
+    EXPECT_NE(other.order(there, SmControl::Handover, all, Guid{0x77}, MKey{key}), 0) << key;
+    ASSERT_EQ(all[1].state(), SmState::Standby);
+  }
+  EXPECT_LE(asked, 40u) << "one question for each of the orders, which the client repeats";
+  EXPECT_EQ(disable(0xabc), 0);
+  EXPECT_EQ(all[1].state(), SmState::NotActive);
+  EXPECT_EQ(other.order(there, SmControl::Standby, all, Guid{0x77}, MKey{0xabc}), 0);
+  ASSERT_TRUE(all.settle());
+  EXPECT_NE(disable(0), 0);
+  all[0].kill();
+  EXPECT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, kNoticed));
+}
+
+/// The port may have no M_Key yet, or that of the master, which has another one or none.
+TEST(Managers, AMasterWithAnotherMKeyOrNoneHandsOver) {
+  for (const std::uint64_t key : {0, 0xdef}) {
+    SCOPED_TRACE(key);
+    Managers all(kTree, kTwo);
+    all[0].start(with_m_key(2, key));
+    ASSERT_TRUE(all.settle());
+    all[1].start(with_m_key(9, 0xabc));
+    EXPECT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 10s));
+  }
 }
 
 TEST(Managers, HandoversThatNobodyStandsForCostAMasterAQuestion) {
