@@ -117,6 +117,11 @@ const OpensmFlag* find_by_letter(char letter) {
   return it == flags.end() ? nullptr : &*it;
 }
 
+bool is_begin_of_name(std::string_view text) {
+  return std::ranges::any_of(opensm_flags(),
+                             [&](const OpensmFlag& flag) { return flag.name.starts_with(text); });
+}
+
 /// A name may be cut short as long as one flag alone begins so.
 const OpensmFlag* find_by_name(std::string_view name) {
   const OpensmFlag* found = nullptr;
@@ -135,7 +140,7 @@ std::string_view nearest_flag(std::string_view name) {
   return find_nearest(name, names);
 }
 
-/// Reads the command line of OpenSM as getopt_long does.
+/// Reads the command line of OpenSM as getopt_long_only of the GNU C library does.
 class FlagReader {
  public:
   FlagReader(std::vector<FlagWord> words, std::string where)
@@ -148,17 +153,31 @@ class FlagReader {
   }
 
  private:
+  /// Behind one dash stands a name, or the beginning of one, where it can; else letters.
   void read_word(const FlagWord& word) {
-    if (word.text.starts_with("--") && word.text.size() > 2) return read_long(word);
-    if (word.text.starts_with("-") && word.text.size() > 1) return read_letters(word);
-    out_.remarks.emplace_back(printable(word.text), "OpenSM reads over it as well");
+    const std::string_view text = word.text;
+    if (text.starts_with("--") && text.size() > 2) return read_long(word, 2);
+    if (!text.starts_with("-") || text.size() == 1) {
+      out_.remarks.emplace_back(printable(text), "OpenSM reads over it as well");
+      return;
+    }
+    const bool is_letter = text.size() == 2 && find_by_letter(text[1]) != nullptr;
+    const std::string_view name = text.substr(1, text.find('=') - 1);
+    if (!is_letter && is_begin_of_name(name)) return read_long(word, 1);
+    read_letters(word);
   }
 
-  void read_long(const FlagWord& word) {
-    const std::string_view text = std::string_view(word.text).substr(2);
+  void read_long(const FlagWord& word, std::size_t dashes) {
+    const std::string_view text = std::string_view(word.text).substr(dashes);
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
     const OpensmFlag* flag = find_by_name(name);
+    if (flag == nullptr && is_begin_of_name(name)) {
+      return complain(word.column,
+                      fmt::format("several options of OpenSM begin with {}{}",
+                                  std::string_view(word.text).substr(0, dashes),
+                                  printable(name)));
+    }
     if (flag == nullptr) {
       return complain(word.column,
                       fmt::format("OpenSM has no option --{}; the nearest is --{}",
@@ -172,7 +191,7 @@ class FlagReader {
       return apply(*flag,
                    word,
                    std::string(text.substr(equals + 1)),
-                   word.column + static_cast<int>(equals) + 3);
+                   word.column + static_cast<int>(dashes + equals) + 1);
     }
     take_next(*flag, word);
   }

@@ -220,7 +220,10 @@ TEST_F(ImportOpensm, FlagsSetWhatOpensmSets) {
       {"-d0", "-d", "1", "-d", "2", "-d", "3"},
       {"-r", "--sm_sl", "3", "--lash_start_vl", "2", "--nue_max_num_vls", "0"},
       {"--do_mesh_analysis", "--subnet_prefix", "0xfe80000000000001"},
-      {"--guid_routing_order_no_scatter", "--dimn_ports_file", "/x"}};
+      {"--guid_routing_order_no_scatter", "--dimn_ports_file", "/x"},
+      {"-qos"},
+      {"-routing_engine", "ftree", "-congestion_control", "-debug", "0"},
+      {"-maxsmps", "9", "-lmc=1", "-prio", "5", "-rQ", "-n8"}};
   const Values initial = values_of(settings(written_by_opensm("")));
   for (const std::vector<std::string>& words : all) {
     std::string line;

@@ -581,6 +581,31 @@ TEST(OpensmFlags, AreReadAsOpensmDoes) {
   EXPECT_THAT(flags->remarks, SizeIs(2));  // -J and the word
 }
 
+/// getopt_long_only takes one dash before a name, and before the beginning of one.
+TEST(OpensmFlags, ADashDoesForANameAsInOpensm) {
+  const auto read = [](const std::string& text) {
+    const auto flags = parse_opensm_flags(text, "--flags");
+    EXPECT_TRUE(flags) << text;
+    std::vector<std::string> out;
+    if (!flags) return out;
+    for (const OpensmSetting& each : flags->settings)
+      out.push_back(fmt::format("{}={}@{}", each.name, *each.value, each.column));
+    return out;
+  };
+  EXPECT_THAT(read("-qos -routing_engine ftree"),
+              ElementsAre("qos=TRUE@1", "routing_engine=ftree@22"));
+  EXPECT_THAT(
+      read("-congestion_control -maxsmps=9 -debug 0"),
+      ElementsAre("congestion_control=TRUE@1", "max_wire_smps=9@30", "ignore_other_sm=TRUE@39"));
+  EXPECT_THAT(read("-prio 8 -lmc 1"), ElementsAre("sm_priority=8@7", "lmc=1@14"));
+  EXPECT_THAT(read("-p8 -l 1 -rQ"),
+              ElementsAre("sm_priority=8@3", "lmc=1@8", "reassign_lids=TRUE@11", "qos=TRUE@12"))
+      << "letters, where no name begins so";
+  EXPECT_THAT((Site{"", "-ro"}.faults()),
+              ElementsAre("--flags:1: several options of OpenSM begin with -ro"));
+  EXPECT_THAT((Site{"", "-qos=1"}.faults()), ElementsAre("--flags:1: --qos takes no value"));
+}
+
 TEST(OpensmFlags, FaultsNameTheNearest) {
   EXPECT_THAT((Site{"", "--priorty 3"}.faults()),
               ElementsAre("--flags:1: OpenSM has no option --priorty; the nearest is --priority"));
