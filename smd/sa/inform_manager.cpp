@@ -24,6 +24,26 @@ bool is_confidential(const InformInfo& info) {
          info.trap_or_device <= smd::trap::kSwitchPKey;
 }
 
+/// That a request came with; 0 where the table is not known so far.
+PKey key_at(const SubnetView& view, std::size_t index) {
+  const KeyTable* table = view.own_keys();
+  return table != nullptr && index < table->size() ? (*table)[index] : PKey{};
+}
+
+/// Where the subscription's P_Key stands now: an index is one port's, and a table changes. Index 0,
+/// of the partition that all are in, where it is gone.
+std::uint16_t index_for(const SubnetView& view, const Subscription& taker) {
+  if (taker.p_key == PKey{}) return taker.pkey_index;
+  const KeyTable* table = view.own_keys();
+  if (table == nullptr) return 0;
+  auto found = std::ranges::find(*table, taker.p_key);
+  if (found == table->end()) {
+    found = std::ranges::find_if(
+        *table, [&](PKey key) { return key != PKey{} && same_partition(key, taker.p_key); });
+  }
+  return found == table->end() ? 0 : static_cast<std::uint16_t>(found - table->begin());
+}
+
 /// Both must share a partition (IBA o13-14.1.1), as far as the request names a source. `cost` grows
 /// by one for every LID that is looked at.
 Status check_source(const SubnetView& view,
@@ -174,10 +194,8 @@ void Reporter::begin(const Subscriber& subscriber,
   Report& report = under_way_[subscriber];
   report = {
       .to = subscriber,
-      .packet = {.local_qp = 1,
-                 .remote_qp = subscriber.qp,
-                 .sl = taker.sl,
-                 .pkey_index = taker.pkey_index},
+      .taker = taker,
+      .packet = {.local_qp = 1, .remote_qp = subscriber.qp, .sl = taker.sl},
       .wait = std::clamp(time_of(taker.info.resp_time), limits_.least_wait, limits_.most_wait)};
   encode_report(event, std::span(report.packet.mad).subspan<kHeaderSize>());
   attempt(report);
@@ -200,6 +218,7 @@ void Reporter::attempt(Report& report) {
   if (port != kNone<PortIdx>) {
     report.lid = report.packet.remote_lid = view_->lids().base[port];
     report.packet.sl = view_->sl_to(report.lid, report.packet.sl);
+    report.packet.pkey_index = index_for(*view_, report.taker);
     // What does not go out is like what gets lost.
     static_cast<void>(send_(report.packet));
   }
@@ -365,7 +384,8 @@ Answer InformManager::set(const SubnetView& view, const Query& query) {
                   {.info = info,
                    .trusted = query.trusted,
                    .sl = query.client.sl,
-                   .pkey_index = query.client.pkey_index}))
+                   .pkey_index = query.client.pkey_index,
+                   .p_key = key_at(view, query.client.pkey_index)}))
     return {.status = Status::NoResources, .cost = confirmed.cost};
   reporter_.note_subscriber(subscriber);
   on_change_();

@@ -88,6 +88,7 @@ class Reporter {
 
   struct Report {
     Subscriber to;
+    Subscription taker;
     Lid lid;
     MadPacket packet;
     unsigned attempts = 0;

@@ -64,6 +64,12 @@ std::uint8_t SubnetView::sl_to(Lid lid, std::uint8_t asked) const {
   return find_path_sl(fabric(), routing().path_sls, fabric().sm_port, lid).value_or(asked);
 }
 
+const KeyTable* SubnetView::own_keys() const {
+  const PortIdx own = fabric().sm_port;
+  return parts_.keys.find_part(
+      {fabric().node_guid[fabric().node_of[own]], fabric().number_of(own)});
+}
+
 Lid SubnetView::lid_of(PortIdx port) const { return lids().base[end_of(port)]; }
 
 const std::vector<PKey>& keys_of(const SubnetView& view, PortIdx port) {

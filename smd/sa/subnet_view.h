@@ -97,6 +97,9 @@ class SubnetView {
   /// have one. The way back may have another one than the way here.
   [[nodiscard]] std::uint8_t sl_to(Lid lid, std::uint8_t asked) const;
 
+  /// P_Key table of our own port, as far as it is known; else null.
+  [[nodiscard]] const KeyTable* own_keys() const;
+
   /// LID of the port, or of port 0 where the port belongs to a switch.
   [[nodiscard]] Lid lid_of(PortIdx port) const;
 

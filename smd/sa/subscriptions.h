@@ -160,8 +160,9 @@ struct Subscription {
   std::uint16_t number = 0;  // unique among the subscriber's
   InformInfo info;           // a LID range has both ends; qpn is the subscriber's
   bool trusted = false;      // asked for with the SM_Key
-  std::uint8_t sl = 0;       // of the reports, as the next
-  std::uint16_t pkey_index = 0;
+  std::uint8_t sl = 0;           // of the reports, as the next
+  std::uint16_t pkey_index = 0;  // where no P_Key is known: in the table of the port that heard it
+  PKey p_key;                    // whose index is what the table of our port says; 0: not known
 
   friend bool operator==(const Subscription&, const Subscription&) = default;
 };

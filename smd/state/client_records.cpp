@@ -100,7 +100,7 @@ class Words {
 
 std::string print_subscription(const sa::Subscriber& who, const sa::Subscription& what) {
   const sa::InformInfo& info = what.info;
-  return fmt::format("subscription {} {} {} 0x{:016x} {} {} {} {} {} {} {} {} {} {} {}\n",
+  return fmt::format("subscription {} {} {} 0x{:016x} {} {} {} {} {} {} {} {} {} {} {} 0x{:04x}\n",
                      who.port,
                      who.qp,
                      what.number,
@@ -115,7 +115,8 @@ std::string print_subscription(const sa::Subscriber& who, const sa::Subscription
                      info.resp_time,
                      what.sl,
                      what.pkey_index,
-                     what.trusted ? 1 : 0);
+                     what.trusted ? 1 : 0,
+                     what.p_key.value());
 }
 
 void read_subscription(Words& in, ClientRecords& out) {
@@ -136,6 +137,7 @@ void read_subscription(Words& in, ClientRecords& out) {
   what.sl = static_cast<std::uint8_t>(in.number(15));
   what.pkey_index = in.number<std::uint16_t>();
   what.trusted = in.number(1) == 1;
+  if (!in.at_end()) what.p_key = PKey{in.number<std::uint16_t>()};
   if (in.done()) out.subscriptions[who].push_back(what);
 }
 

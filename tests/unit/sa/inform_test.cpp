@@ -76,6 +76,42 @@ TEST(Inform, ATrapIsReportedWithTheGidOfItsIssuer) {
   EXPECT_EQ(Guid{issuer.u64()}, guid_of(*bench.view, "S1"));
 }
 
+/// The same subnet, where our own port has this P_Key table.
+std::shared_ptr<const SubnetView> with_own_keys(KeyTable table) {
+  ViewParts parts = parts_of(kWhole);
+  const Fabric& fabric = *parts.fabric;
+  parts.keys.remember(
+      {fabric.node_guid[fabric.node_of[fabric.sm_port]], fabric.number_of(fabric.sm_port)},
+      std::move(table));
+  return std::make_shared<const SubnetView>(std::move(parts));
+}
+
+/// Another manager's port, or the same one under another order, has other P_Keys at an index.
+TEST(Inform, AReportGoesInThePartitionOfTheSubscription) {
+  KeptBench before;
+  before.adopt(with_own_keys({kDefaultPKey, PKey{0}, PKey{0x8007}}));
+  MadPacket asked = packet_of(subscribe({}), before.lid("H1"), 7);
+  asked.pkey_index = 2;
+  before.transport.deliver(asked);
+  before.run();
+  const auto index_under = [&](std::shared_ptr<const SubnetView> view) {
+    KeptBench bench;
+    bench.inform.adopt(nullptr);
+    bench.inform.restore(before.inform.table().all(), before.inform.in_service());
+    bench.adopt(std::move(view));
+    bench.inform.tell(TrapEvent{link_trap(bench)});
+    bench.run();
+    return bench.reports().empty() ? 0xffff : bench.reports()[0].pkey_index;
+  };
+  EXPECT_EQ(index_under(with_own_keys({kDefaultPKey, PKey{0}, PKey{0x8007}})), 2);
+  EXPECT_EQ(index_under(with_own_keys({kDefaultPKey, PKey{0x8007}, PKey{0x8009}})), 1);
+  EXPECT_EQ(index_under(with_own_keys({kDefaultPKey, PKey{0x7}, PKey{0x8009}})), 1)
+      << "a member of another kind now";
+  EXPECT_EQ(index_under(with_own_keys({kDefaultPKey, PKey{0x8008}, PKey{0x8009}})), 0)
+      << "nowhere: in the partition that everybody is in";
+  EXPECT_EQ(index_under(view_of(kWhole)), 0) << "nobody knows what is at 2";
+}
+
 TEST(Inform, AReportHasTheSlOfItsPathWhereThereIsOne) {
   KeptBench bench;
   bench.adopt(view_with_path_sls(kWhole));

@@ -15,18 +15,22 @@ constexpr Moment kLater{.runtime = {5s}, .wall_ms = 1'700'000'060'000};  // a mi
 ClientRecords some() {
   ClientRecords records;
   records.in_service = {Guid{1}, Guid{0xffffffffffffffff}};
-  records.subscriptions[{Guid{1}, 1}] = {
-      {.number = 0, .info = {.qpn = 1}, .trusted = true, .sl = 15, .pkey_index = 3},
-      {.number = 7,
-       .info = {.gid = {0xfe80000000000000, Guid{9}},
-                .lid_first = Lid{4},
-                .lid_last = Lid{5},
-                .is_generic = 0,
-                .type = 2,
-                .trap_or_device = 64,
-                .qpn = 1,
-                .resp_time = 31,
-                .producer_or_vendor = 0x2c9}}};
+  records.subscriptions[{Guid{1}, 1}] = {{.number = 0,
+                                          .info = {.qpn = 1},
+                                          .trusted = true,
+                                          .sl = 15,
+                                          .pkey_index = 3,
+                                          .p_key = PKey{0x8007}},
+                                         {.number = 7,
+                                          .info = {.gid = {0xfe80000000000000, Guid{9}},
+                                                   .lid_first = Lid{4},
+                                                   .lid_last = Lid{5},
+                                                   .is_generic = 0,
+                                                   .type = 2,
+                                                   .trap_or_device = 64,
+                                                   .qpn = 1,
+                                                   .resp_time = 31,
+                                                   .producer_or_vendor = 0x2c9}}};
   sa::Service service{.owner = Guid{1}};
   service.record = {.id = ~0ull, .gid = {1, Guid{2}}, .p_key = PKey{0xffff}};
   service.record.name[0] = ' ';
@@ -68,6 +72,16 @@ TEST(ClientRecords, GroupsOfAnSmdThatDidNotSayWhoCreatedThem) {
   ASSERT_TRUE(old);
   EXPECT_EQ(old->groups[0].creator, Guid{});
   EXPECT_EQ(old->groups[0].members.at(Guid{1}), (Member{.join_state = 1}));
+}
+
+TEST(ClientRecords, SubscriptionsOfAnSmdThatKeptNoPKey) {
+  const auto old =
+      parse_records("subscription 0x1 1 0 0 0 65535 0 1 65535 64 16777215 18 3 2 1\n", "f", kThen);
+  ASSERT_TRUE(old);
+  const sa::Subscription& read = old->subscriptions.begin()->second[0];
+  EXPECT_EQ(read.pkey_index, 2);
+  EXPECT_EQ(read.p_key, PKey{0});
+  EXPECT_TRUE(read.trusted);
 }
 
 TEST(ClientRecords, AMemberIsOfTheGroupBeforeIt) {
