@@ -128,6 +128,20 @@ struct Maker {
   }
 };
 
+/// As requests may name ports: with either prefix of the subnet, and by a further GUID. One that is
+/// gone has no port any more.
+bool names(const SubnetView& view, const Gid& gid, const ReportEvent& event) {
+  const std::uint64_t own = view.parts().subnet_prefix;
+  const auto here = [own](std::uint64_t prefix) {
+    return prefix == own || prefix == kDefaultSubnetPrefix;
+  };
+  if (gid == event.subject) return true;
+  if (!here(gid.prefix)) return false;
+  if (here(event.subject.prefix) && gid.guid == event.subject.guid) return true;
+  const PortIdx port = view.find_port(gid.guid);
+  return port != kNone<PortIdx> && view.fabric().port_guid[port] == event.issuer.guid;
+}
+
 /// How soon the subscriber answers is no part of what it asks for.
 bool asks_the_same(const InformInfo& a, const InformInfo& b) {
   InformInfo other = b;
@@ -218,11 +232,11 @@ void encode_report(const ReportEvent& event, std::span<std::byte> data) {
   issuer.u64(event.issuer.guid.value());
 }
 
-bool asks_for(const InformInfo& info, const ReportEvent& event) {
+bool asks_for(const SubnetView& view, const InformInfo& info, const ReportEvent& event) {
   const Notice& notice = event.notice;
   if ((info.is_generic != 0) != notice.is_generic) return false;
   if (info.gid != Gid{}) {
-    if (info.gid != event.subject && info.gid != event.issuer) return false;
+    if (!names(view, info.gid, event)) return false;
   } else if (info.lid_first != kAnyLid) {
     if (notice.issuer_lid < info.lid_first || notice.issuer_lid > info.lid_last) return false;
   }
@@ -298,8 +312,8 @@ std::size_t SubscriptionTable::drop_absent(const SubnetView& view) {
 const Subscription* SubscriptionTable::find_taker(const SubnetView& view,
                                                   Map::const_iterator subscriber,
                                                   const ReportEvent& event) const {
-  const auto asks = [&event](const Subscription& each) {
-    return asks_for(each.info, event) && (each.trusted || !event.for_trusted);
+  const auto asks = [&](const Subscription& each) {
+    return asks_for(view, each.info, event) && (each.trusted || !event.for_trusted);
   };
   const auto found = std::ranges::find_if(subscriber->second, asks);
   if (found == subscriber->second.end()) return nullptr;

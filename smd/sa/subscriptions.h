@@ -144,7 +144,9 @@ struct ReportEvent {
 void encode_report(const ReportEvent& event, std::span<std::byte> data);
 
 /// The notice is one that `info` asks for; who may know of it aside.
-[[nodiscard]] bool asks_for(const InformInfo& info, const ReportEvent& event);
+[[nodiscard]] bool asks_for(const SubnetView& view,
+                            const InformInfo& info,
+                            const ReportEvent& event);
 
 // Who asked to be told of what. A subscriber is a queue pair of a port, known by the port's GUID:
 // a LID may move. Pure state; limits are per port, so that one host cannot crowd out the others.
@@ -157,9 +159,9 @@ struct Subscriber {
 };
 
 struct Subscription {
-  std::uint16_t number = 0;  // unique among the subscriber's
-  InformInfo info;           // a LID range has both ends; qpn is the subscriber's
-  bool trusted = false;      // asked for with the SM_Key
+  std::uint16_t number = 0;      // unique among the subscriber's
+  InformInfo info;               // a LID range has both ends; qpn is the subscriber's
+  bool trusted = false;          // asked for with the SM_Key
   std::uint8_t sl = 0;           // of the reports, as the next
   std::uint16_t pkey_index = 0;  // where no P_Key is known: in the table of the port that heard it
   PKey p_key;                    // whose index is what the table of our port says; 0: not known

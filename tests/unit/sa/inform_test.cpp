@@ -174,6 +174,51 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_range", {.lid_first = Lid{3}}, true}),
     [](const auto& at) { return at.param.name; });
 
+/// As hosts name each other that do not know the prefix of the subnet.
+TEST(Inform, AGidMayHaveTheDefaultPrefix) {
+  constexpr std::uint64_t kPrefix = 0xfec0000000000001;
+  ViewParts parts = parts_of(kWhole);
+  parts.subnet_prefix = kPrefix;
+  KeptBench bench;
+  bench.adopt(std::make_shared<const SubnetView>(std::move(parts)));
+  const Gid s1{kDefaultSubnetPrefix, guid_of(*bench.view, "S1")};
+  ASSERT_EQ(bench.status_of(subscribe({.gid = s1}), "H1"), 0);
+  ASSERT_EQ(bench.status_of(subscribe({.gid = {kPrefix, s1.guid}}), "H2"), 0);
+  EXPECT_EQ(bench.status_of(subscribe({.gid = {0x1234, s1.guid}}), "H3"), kInvalidGid);
+  bench.inform.tell(TrapEvent{link_trap(bench)});
+  bench.run();
+  EXPECT_THAT(told(bench), ElementsAre(bench.lid("H1"), bench.lid("H2")));
+  EXPECT_EQ(bench.inform.table().all().begin()->second[0].info.gid, s1) << "as it was asked for";
+}
+
+TEST(Inform, AFurtherGuidOfAPortIsAskedForAsItsOwn) {
+  constexpr Guid kAlias{0xaaaa};
+  const auto view = [](bool has_alias) {
+    ViewParts parts = parts_of(kWhole);
+    auto fabric = std::make_shared<Fabric>(*parts.fabric);
+    for (PortInfo& info : fabric->port_info) info.guid_cap = 12;
+    const Guid h3 = fabric->port_guid[test::end_port(*fabric, "H3")];
+    std::map<Guid, std::vector<Guid>> further;
+    if (has_alias) further[h3] = {h3, kAlias};
+    parts.fabric = std::move(fabric);
+    parts.aliases = std::make_shared<const std::map<Guid, std::vector<Guid>>>(std::move(further));
+    return std::make_shared<const SubnetView>(std::move(parts));
+  };
+  KeptBench bench;
+  bench.adopt(view(true));
+  ASSERT_EQ(bench.status_of(subscribe({.gid = {kDefaultSubnetPrefix, kAlias}}), "H1"), 0);
+  bench.inform.tell(TrapEvent{link_state_notice(bench.lid("H2"))});
+  bench.inform.tell(TrapEvent{link_state_notice(bench.lid("H3"))});
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1)) << "traps have the LID of a port";
+  bench.confirm(bench.reports()[0]);
+  bench.transport.sent.clear();
+  bench.adopt(view(false));
+  bench.run();
+  ASSERT_THAT(bench.reports(), SizeIs(1)) << "that it went";
+  EXPECT_EQ(trap_in(bench.reports()[0]), 65);
+}
+
 TEST(Inform, EachReportIsAnsweredOnceAndThenTheNextGoesOut) {
   KeptBench bench;
   ASSERT_EQ(bench.status_of(subscribe({}), "H1"), 0);
