@@ -116,7 +116,8 @@ class Resolver {
     out_.lines.defined[key] = definition.line;
     for (const Member& each : definition.members)
       out_.lines.named[{key, each.member.kind, each.member.guid}] = each.line;
-    if (definition.flags.sl) out_.rules.partitions[*at].sl = definition.flags.sl;
+    // Each definition begins with the default one, as in OpenSM.
+    out_.rules.partitions[*at].sl = definition.flags.sl;
     for (const Member& each : definition.members) add_member(*at, each.line, each.member);
     if (definition.ipoib) add_broadcast(*at, definition);
     for (const Group& each : definition.groups) add_group(*at, definition, each);

@@ -185,6 +185,14 @@ TEST(PartitionFile, TheDefaultPartitionIsFoundByName) {
   EXPECT_THAT(rules.partitions[0].members, SizeIs(3));
 }
 
+/// As OpenSM reads it: each definition begins with the default one.
+TEST(PartitionFile, TheSlIsThatOfTheLastDefinition) {
+  const auto sl_of = [](std::string_view text) { return read(text).rules.partitions[1].sl; };
+  EXPECT_EQ(sl_of("A=1,sl=3: ALL; A=1,sl=2: SELF;"), 2);
+  EXPECT_EQ(sl_of("A=1: ALL; A=1,sl=2: SELF;"), 2);
+  EXPECT_EQ(sl_of("A=1,sl=3: ALL; A=1: SELF;").value_or(0), 0);
+}
+
 TEST(PartitionFile, Index0AndDefaultMembershipHoldForTheirDefinition) {
   const auto rules = read("A=1,indx0,defmember=both:1;A=1:2;").rules;
   EXPECT_THAT(rules.partitions[1].members,
