@@ -195,11 +195,17 @@ Wrong read_service(std::string_view line, const Moment& now, ClientRecords& out)
   in.bytes(" data16=0x", record.data, 16);
   in.bytes(" data32=0x", record.data, 32);
   in.bytes(" data64=0x", record.data, 48);
-  const auto left = in.hex<std::uint32_t>(" lease_period=0x");
+  const auto written_s = in.hex<std::uint32_t>(" modified_time=0x");
+  const auto lease_s = in.hex<std::uint32_t>(" lease_period=0x");
   if (!in.ok()) return in.wrong("service record");
   service.owner = record.gid.guid;  // OpenSM does not remember who registered it
-  if (left == 0) return {};
-  if (left != sa::kForever) service.expires = now.runtime + std::chrono::seconds(left);
+  if (lease_s != sa::kForever) {
+    // OpenSM counts down what is left at times, and says when it last did, in seconds since 1970.
+    const std::int64_t since = now.wall_ms / 1000 - std::int64_t{written_s};
+    const std::int64_t left = lease_s - std::max<std::int64_t>(since, 0);
+    if (left <= 0) return {};
+    service.expires = now.runtime + std::chrono::seconds(left);
+  }
   out.services.push_back(service);
   return {};
 }

@@ -39,7 +39,7 @@ constexpr const char* kDump =
     " data8=0x1100000000000000:0x0000000000000022"
     " data16=0x3300000000000000:0x0000000000000044"
     " data32=0x5500000000000000:0x0000000000000066"
-    " data64=0x7700000000000000:0x0000000000000088 modified_time=0x5 lease_period=0x1e\n\n";
+    " data64=0x7700000000000000:0x0000000000000088 modified_time=0x6553f100 lease_period=0x1e\n\n";
 
 TEST(OpensmImport, LidsAreTakenOver) {
   const LidBook book = parse_guid2lid(kGuid2Lid, "guid2lid").value();
@@ -132,6 +132,24 @@ TEST(OpensmImport, SubscriptionsAndServicesAreTakenOver) {
   EXPECT_FALSE(parse_opensm_dump("what\n", "f", now));
   EXPECT_FALSE(parse_opensm_dump("Service Record: id=0x7\n", "f", now));
   EXPECT_FALSE(parse_opensm_dump("InformInfo Record: subscriber_gid=0x1:0x2\n", "f", now));
+}
+
+/// They ran on since OpenSM wrote them.
+TEST(OpensmImport, LeasesCountFromWhenTheyWereWritten) {
+  const auto services_after = [](std::int64_t seconds, std::string text = kDump) {
+    const Moment now{.runtime = {100s}, .wall_ms = kWall + 1000 * seconds};
+    return parse_opensm_dump(text, "f", now).value().records.services;
+  };
+  ASSERT_EQ(services_after(12).size(), 1u);
+  EXPECT_EQ(services_after(12)[0].expires, TimePoint{118s});
+  EXPECT_EQ(services_after(29).size(), 1u);
+  EXPECT_EQ(services_after(30).size(), 0u);
+  EXPECT_EQ(services_after(10'000'000).size(), 0u);
+  EXPECT_EQ(services_after(-500)[0].expires, TimePoint{130s}) << "the clock was set";
+  std::string forever = kDump;
+  forever.replace(forever.rfind("0x1e"), 4, "0xffffffff");
+  ASSERT_EQ(services_after(10'000'000, forever).size(), 1u);
+  EXPECT_EQ(services_after(10'000'000, forever)[0].expires, std::nullopt);
 }
 
 TEST(StateBundle, GoesOutAndComesBack) {
