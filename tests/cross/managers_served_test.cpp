@@ -87,6 +87,24 @@ TEST_F(ManagersServed, OpensmTakesOverFromAKilledSmdAndHandsBack) {
   EXPECT_EQ(lids(), before);
 }
 
+/// Either obeys an order that shows it alone.
+TEST_F(ManagersServed, WithAnMKeyEachHandsOverToTheOther) {
+  m_key_ = "0x0badcafe00000001";
+  start_opensm(3);
+  ASSERT_TRUE(one_rules(opensm_host_));
+  const auto before = lids();
+  start_smd(9);
+  ASSERT_TRUE(one_rules(smd_host_)) << "smd is the higher";
+  kill(smd_);
+  ASSERT_TRUE(one_rules(opensm_host_)) << "its master died";
+  kill(opensm_);
+  start_smd(3);
+  ASSERT_TRUE(one_rules(smd_host_));
+  start_opensm(9);
+  ASSERT_TRUE(one_rules(opensm_host_)) << "opensm is the higher";
+  EXPECT_EQ(lids(), before);
+}
+
 TEST_F(ManagersServed, EachRulesItsHalfUntilTheHalvesMeetAgainAndSmdIsTheHigher) {
   start_smd(9);
   ASSERT_TRUE(one_rules(smd_host_));

@@ -32,7 +32,9 @@ void TwoManagers::SetUp() {
 void TwoManagers::start_smd(unsigned priority) {
   const std::filesystem::path config = write_config(scratch_.path(), "interval_s = 1\n");
   std::string text = read_text(config);
-  text.insert(text.find("[sm]\n") + 5, "priority = " + std::to_string(priority) + "\n" + kSmdPolls);
+  std::string ours = "priority = " + std::to_string(priority) + "\n" + kSmdPolls;
+  if (!m_key_.empty()) ours += "m_key = \"" + m_key_ + "\"\n";
+  text.insert(text.find("[sm]\n") + 5, ours);
   std::ofstream(config) << text;
   smd_.emplace(ProcessOptions{.argv = {smd_path(), "run", "-c", config}, .env = client(smd_host_)});
 }
@@ -54,11 +56,11 @@ void TwoManagers::start_opensm(unsigned priority) {
                                 "osm.log"};
   env.erase(preload);
   const std::string rank = std::to_string(priority);
-  env.insert(
-      env.end(),
-      {{"CONFIG", kOpensmConfig + ("sm_priority " + rank + "\nmaster_sm_priority " + rank + "\n")},
-       {"OSM_TMP_DIR", "."},
-       {"OSM_CACHE_DIR", "."}});
+  std::string config =
+      kOpensmConfig + ("sm_priority " + rank + "\nmaster_sm_priority " + rank + "\n");
+  if (!m_key_.empty()) config += "m_key " + m_key_ + "\n";
+  env.insert(env.end(),
+             {{"CONFIG", std::move(config)}, {"OSM_TMP_DIR", "."}, {"OSM_CACHE_DIR", "."}});
   opensm_.emplace(ProcessOptions{.argv = std::move(argv), .env = std::move(env)});
 }
 

@@ -60,6 +60,7 @@ class TwoManagers : public ::testing::Test {
   Scratch scratch_;
   std::filesystem::path net_;
   std::string smd_host_, opensm_host_, outsider_, far_outsider_;
+  std::string m_key_;  // of both managers; empty: none
   std::optional<Process> smd_;
   std::optional<Process> opensm_;
 
