@@ -236,6 +236,7 @@ void CcManager::read_log(const CcPort& port) {
     } else if (decode_mad_header(*result)->status == 0) {
       hot_ports_.take(port, at.agent.is_switch(), now_->fabric(), *result, runtime_.now());
     }
+    advance(port);  // a plan that was made meanwhile found the agent busy
   });
 }
 

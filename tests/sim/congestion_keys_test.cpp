@@ -57,6 +57,20 @@ TEST(CongestionKeys, TheKeyIsWrittenAndItsLeaseKeptAlive) {
   EXPECT_TRUE(subnet.at(host).key.protect) << "the lease began, and the right key stopped it";
 }
 
+TEST(CongestionKeys, AKeyThatIsChangedWhileLogsAreReadReachesEveryAgent) {
+  cc::Options options = with_key();
+  Subnet subnet(options);
+  subnet.start();
+  const auto logs = subnet.cc_manager.stats().logs;
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.cc_manager.stats().logs > logs; }, 60s));
+  options.key = cc::CcKey{0xfeed};
+  subnet.cc_manager.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
+  subnet.run_for(1000s);
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node)
+    EXPECT_EQ(subnet.at(node).key.key, options.key) << node;
+  EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Managed), subnet.nodes());
+}
+
 /// What an agent at `issuer` says of somebody with a wrong key; from whoever sends it.
 MadPacket violation_trap(const Subnet& subnet, Lid issuer) {
   MadPacket packet;

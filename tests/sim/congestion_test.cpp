@@ -311,6 +311,22 @@ TEST(Congestion, LogsBecomeHotPorts) {
   EXPECT_EQ(json.at("hot").at(0).at("node"), subnet.fabric.spec().nodes[sw].description);
 }
 
+TEST(Congestion, APlanThatIsMadeWhileLogsAreReadReachesEveryAgent) {
+  cc::Options options = Subnet::wish();
+  options.log_interval_s = 10;
+  Subnet subnet(options);
+  subnet.start();
+  const auto logs = subnet.cc_manager.stats().logs;
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.cc_manager.stats().logs > logs; }, 60s));
+  options.threshold = 9;
+  subnet.cc_manager.adopt(subnet.manager.share_in_force(), Subnet::settings_of(options), 3, {});
+  subnet.run_for(1000s);
+  for (std::uint32_t node = 0; node < subnet.nodes(); ++node) {
+    if (!subnet.is_switch(node)) continue;
+    EXPECT_EQ(subnet.at(node).switch_setting.threshold, 9) << node;
+  }
+}
+
 TEST(Congestion, LossesCostTimeAndNothingElse) {
   Subnet subnet;
   subnet.start();
