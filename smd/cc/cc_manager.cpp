@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -17,11 +18,37 @@ constexpr unsigned kMostTimeouts = 3;
 /// Between two checks whether somebody's lease has ended.
 constexpr Duration kLeasePause = std::chrono::seconds(10);
 
+/// Between two questions to one that is silent, where no round is due for anything else.
+constexpr Duration kSilentPause = std::chrono::seconds(60);
+
 constexpr std::size_t kMostKeys = 8;
 
 /// Traps of one sender; an agent repeats what is not repressed.
 constexpr Rate kTrapRate{.burst = 20, .refill = std::chrono::milliseconds(500)};
 constexpr std::size_t kMostSenders = std::size_t{1} << 15;
+
+/// Also where nobody wants to know them: a right key within every lease keeps the key hidden.
+bool reads_logs(const cc::Options& options) {
+  return options.log_interval_s > 0 || (options.protect && options.lease_s > 0);
+}
+
+/// It does not answer, and has not been asked often enough to be given up.
+bool may_yet_answer(const CcAgent& agent) {
+  return agent.status() == CcAgentStatus::Silent &&
+         (agent.has_answered() || agent.timeouts() < kMostTimeouts);
+}
+
+/// Until the next round; nothing where there is no need of one.
+std::optional<Duration> pause_before_round(const cc::Options& options, const CcAgentTable& agents) {
+  std::optional<Duration> pause;
+  const auto at_most = [&](Duration most) { pause = std::min(pause.value_or(most), most); };
+  if (options.log_interval_s > 0) at_most(std::chrono::seconds(options.log_interval_s));
+  if (options.protect && options.lease_s > 0) at_most(std::chrono::seconds(options.lease_s) / 2);
+  if (agents.waits_for_lease()) at_most(kLeasePause);
+  const auto is_asked_again = [](const auto& item) { return may_yet_answer(item.second.agent); };
+  if (!pause && std::ranges::any_of(agents.all(), is_asked_again)) pause = kSilentPause;
+  return pause;
+}
 
 }  // namespace
 
@@ -157,7 +184,7 @@ void CcManager::advance(const CcPort& port) {
 /// Every agent has answered: one line of log, where it is another than before.
 void CcManager::log_status() {
   if (!now_ || planning_) return;
-  if (agents_.waits_for_lease() && round_due_ > runtime_.now() + kLeasePause) arm_round();
+  arm_round();
   const std::size_t with_trouble = agents_.count_trouble();
   std::string line = fmt::format("managed={} unsupported={} silent={} foreign_key={} trouble={}",
                                  count(CcAgentStatus::Managed),
@@ -182,20 +209,14 @@ std::vector<std::string> CcManager::alarms() const {
   return lines;
 }
 
-/// A right key within every lease keeps the key hidden. A round that is due sooner stays: changes
-/// of the subnet, which come here as well, may come one after another.
+/// A round that is due sooner stays: changes of the subnet, which come here as well, may come one
+/// after another.
 void CcManager::arm_round() {
-  Duration pause = std::chrono::seconds(options_.log_interval_s);
-  if (options_.protect && options_.lease_s > 0) {
-    const Duration half = std::chrono::seconds(options_.lease_s) / 2;
-    pause = pause == Duration{0} ? half : std::min(pause, half);
-  }
-  if (agents_.waits_for_lease())
-    pause = pause == Duration{0} ? kLeasePause : std::min(pause, kLeasePause);
-  const TimePoint due = pause == Duration{0} ? TimePoint{Duration::max()} : runtime_.now() + pause;
+  const auto pause = pause_before_round(options_, agents_);
+  const TimePoint due = pause ? runtime_.now() + *pause : TimePoint{Duration::max()};
   if (round_due_ > runtime_.now() && round_due_ <= due) return;
   round_due_ = due;
-  if (pause == Duration{0}) return round_.reset();
+  if (!pause) return round_.reset();
   round_ = Timer(runtime_, round_due_, [this] { begin_round(); });
 }
 
@@ -207,10 +228,8 @@ void CcManager::begin_round() {
     if (entry.busy) continue;
     const CcAgentStatus status = entry.agent.status();
     if (status == CcAgentStatus::Managed) {
-      read_log(port);
-    } else if (status == CcAgentStatus::ForeignKey ||
-               (status == CcAgentStatus::Silent &&
-                (entry.agent.has_answered() || entry.agent.timeouts() < kMostTimeouts))) {
+      if (reads_logs(options_)) read_log(port);
+    } else if (status == CcAgentStatus::ForeignKey || may_yet_answer(entry.agent)) {
       if (entry.agent.may_probe_lease()) probe_lease(entry);
       entry.agent.try_again();
       advance(port);

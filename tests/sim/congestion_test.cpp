@@ -77,10 +77,20 @@ TEST(Congestion, AFabricWithoutAgentsIsLeftAloneAndThatIsSaid) {
   EXPECT_THAT(subnet.cc_manager.alarms(), IsEmpty()) << "nothing is wrong with it";
 }
 
-TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
-  cc::Options options = Subnet::wish();
-  options.log_interval_s = 60;
-  Subnet subnet(options);
+/// Rounds in which logs are read, or none: log_interval_s.
+class SilentAgents : public testing::TestWithParam<unsigned> {
+ protected:
+  static cc::Options options() {
+    cc::Options options = Subnet::wish();
+    options.log_interval_s = GetParam();
+    return options;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(LogIntervals, SilentAgents, testing::Values(0u, 60u));
+
+TEST_P(SilentAgents, AreGivenUpAfterThreeRounds) {
+  Subnet subnet(options());
   const std::uint32_t sw = subnet.nth(true, 0);
   subnet.fabric.set_congestion_support(sw, CongestionSupport::Silent);
   subnet.start();
@@ -98,19 +108,22 @@ TEST(Congestion, SilentAgentsAreGivenUpAfterThreeRounds) {
   EXPECT_EQ(find_unset(subnet), "");
 }
 
-TEST(Congestion, AnAgentThatWasSilentForAWhileGetsThePlanThatWasMadeMeanwhile) {
-  cc::Options options = Subnet::wish();
-  options.log_interval_s = 60;
-  Subnet subnet(options);
+TEST_P(SilentAgents, GetThePlanThatWasMadeMeanwhile) {
+  cc::Options plan = options();
+  Subnet subnet(plan);
   subnet.start();
   const std::uint32_t sw = subnet.nth(true, 0);
   subnet.fabric.set_congestion_support(sw, CongestionSupport::Silent);
+  plan.threshold = 9;
+  subnet.manager.adopt(Subnet::settings_of(plan));
+  subnet.sweep();
   subnet.run_for(1000s);
   EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Silent), 1u);
   subnet.fabric.set_congestion_support(sw, CongestionSupport::Full);
   subnet.run_for(100s);
   EXPECT_EQ(subnet.cc_manager.count(CcAgentStatus::Silent), 0u) << "none of its cables was touched";
-  EXPECT_EQ(find_unset(subnet), "");
+  EXPECT_EQ(subnet.at(sw).switch_setting.threshold, 9);
+  EXPECT_EQ(subnet.cc_manager.stats().logs > 0, plan.log_interval_s > 0);
 }
 
 TEST(Congestion, ChangesOneAfterAnotherDoNotPutTheRoundOff) {
