@@ -99,7 +99,8 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
     run_all(jobs_of(line, joined), own.size(), [&](std::size_t i) {
       if (joined.any(!written || interrupted())) return;
       if (line.resume && joined.is_first()) {
-        parts[i] = find_part(line.out, {.scenario = digest, .plan = plan, .key = own[i]});
+        parts[i] = find_part(
+            line.out, {.program = SMD_VERSION, .scenario = digest, .plan = plan, .key = own[i]});
       }
       if (!joined.as_first(parts[i].has_value())) {
         double told = 0;
@@ -108,6 +109,7 @@ std::optional<std::vector<NamedPart>> run_parts(const PreparedScenario& scenario
             .progress = [&](double share) { progress::add(share - std::exchange(told, share)); },
             .processes = joined.processes()};
         parts[i] = make_part(scenario, digest, plan, own[i], control);
+        parts[i]->program = SMD_VERSION;
         const bool keep = joined.is_first() && !line.out.empty() && !parts[i]->interrupted;
         if (keep && !write_part(line.out, *parts[i])) written = false;
         progress::add(1 - told);

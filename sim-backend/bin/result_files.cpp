@@ -31,8 +31,8 @@ bool write_part(const fs::path& folder, const Part& part) {
 
 std::optional<Part> find_part(const fs::path& folder, const Part& wanted) {
   const Parsed<NamedPart> found = read_one(parts_of(folder) / part_name(wanted.key));
-  if (!found || found->part.scenario != wanted.scenario || found->part.key != wanted.key ||
-      found->part.plan.loads != wanted.plan.loads) {
+  if (!found || found->part.program != wanted.program || found->part.scenario != wanted.scenario ||
+      found->part.key != wanted.key || found->part.plan.loads != wanted.plan.loads) {
     return std::nullopt;
   }
   Part part = found->part;

@@ -11,7 +11,7 @@ namespace smd::sim {
 /// DIR/parts/…, on stderr what goes wrong.
 [[nodiscard]] bool write_part(const std::filesystem::path& folder, const Part& part);
 
-/// The part of this scenario and run that DIR has; none if there is none, or of another scenario.
+/// The part of this version, scenario and run that DIR has; none if there is none, or of another.
 [[nodiscard]] std::optional<Part> find_part(const std::filesystem::path& folder,
                                             const Part& wanted);
 

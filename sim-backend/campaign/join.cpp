@@ -21,12 +21,25 @@ bool say_the_same(Part a, const Part& b) {
   return print_part(a) == print_part(b);
 }
 
+std::string print_program(const Part& part) {
+  return part.program.empty() ? "an earlier smsim" : "smsim " + part.program;
+}
+
 Faults add_part(NamedPart part, PartsByKey& parts) {
   if (!parts.empty()) {
     const NamedPart& first = parts.begin()->second;
     if (part.part.scenario != first.part.scenario ||
         part.part.plan.loads != first.part.plan.loads) {
       return {{part.file, 0, "is of another scenario than " + first.file + "; collect them apart"}};
+    }
+    if (part.part.program != first.part.program) {
+      return {{part.file,
+               0,
+               fmt::format("is of {}, {} of {}; smsim run --resume runs again what is of another "
+                           "version",
+                           print_program(part.part),
+                           first.file,
+                           print_program(first.part))}};
     }
   }
   const RunKey key = part.part.key;

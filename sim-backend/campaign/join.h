@@ -26,8 +26,8 @@ struct JoinedResult {
   std::vector<std::string> missing;  // runs of the plans that no part is of, as print_run says them
 };
 
-/// Refuses parts of different scenarios, and two that differ for the same load and seed. At least
-/// one part is expected.
+/// Refuses parts of different scenarios or versions of the program, and two that differ for the
+/// same load and seed. At least one part is expected.
 [[nodiscard]] Parsed<JoinedResult> join_parts(std::vector<NamedPart> parts);
 
 }  // namespace smd::sim

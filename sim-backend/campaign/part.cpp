@@ -37,7 +37,8 @@ Plot read_plot(const Json& json) {
 
 Part read_part(const Json& json) {
   const Json& plan = json.at("plan");
-  return {.scenario = json.at("scenario"),
+  return {.program = json.value("program", ""),
+          .scenario = json.at("scenario"),
           .plan = {.loads = plan.at("loads").get<std::vector<double>>(),
                    .first_seed = plan.at("first_seed"),
                    .seeds = plan.at("seeds"),
@@ -96,6 +97,7 @@ std::string part_name(const RunKey& key) {
 
 std::string print_part(const Part& part) {
   Json json;
+  json["program"] = part.program;
   json["scenario"] = part.scenario;
   json["plan"] = {{"loads", part.plan.loads},
                   {"first_seed", part.plan.first_seed},

@@ -39,6 +39,7 @@ struct RunKey {
 [[nodiscard]] std::string print_run(const CampaignPlan& plan, const RunKey& key);
 
 struct Part {
+  std::string program;   // the version that ran it; empty: one that did not say so
   std::string scenario;  // ScenarioDigest of what it was run from
   CampaignPlan plan;
   RunKey key;

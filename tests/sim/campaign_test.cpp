@@ -182,6 +182,22 @@ TEST_F(Campaign, ChangedScenariosAreNotMixed) {
   EXPECT_EQ(shell("smsim collect runs").exit_code, 0);
 }
 
+TEST_F(Campaign, RunsOfAnotherVersionAreNotMixed) {
+  run_whole();
+  ASSERT_EQ(shell("smsim run campaign.toml --seeds 4 --out runs").exit_code, 0);
+  const char* name = "runs/parts/load-0-seed-3.json";
+  std::string other = read(name);
+  const std::size_t at = other.find("\"program\": \"");
+  ASSERT_NE(at, std::string::npos);
+  write(name, other.insert(at + 12, "9."));
+  const Finished mixed = shell("smsim collect runs");
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_THAT(mixed.err, HasSubstr(std::string(name) + ": is of smsim 9."));
+  ASSERT_EQ(shell("smsim run campaign.toml --seeds 4 --out runs --resume").exit_code, 0);
+  EXPECT_TRUE(read(name) == read("whole/parts/load-0-seed-3.json")) << "made anew";
+  expect_the_whole("runs");
+}
+
 TEST_F(Campaign, WrongCommandLinesSayWhatWouldBeRight) {
   const std::vector<std::pair<const char*, const char*>> wrong = {
       {"smsim run campaign.toml --task 1/2", "need --out DIR"},

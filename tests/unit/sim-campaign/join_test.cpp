@@ -99,6 +99,19 @@ TEST(Join, RefusesPartsOfOtherScenarios) {
   EXPECT_THAT(print_fault(joined.error()[1]), HasSubstr("1,2: is of another scenario than 0,1"));
 }
 
+TEST(Join, RefusesPartsOfOtherVersions) {
+  NamedPart first = part(0, 1), other = part(1, 1), unknown = part(1, 2);
+  first.part.program = "0.2.0";
+  other.part.program = "0.1.0";
+  const auto joined = join_parts({first, other, unknown});
+  ASSERT_FALSE(joined);
+  ASSERT_EQ(joined.error().size(), 2u);
+  EXPECT_THAT(print_fault(joined.error()[0]),
+              HasSubstr("1,1: is of smsim 0.1.0, 0,1 of smsim 0.2.0; smsim run --resume"));
+  EXPECT_THAT(print_fault(joined.error()[1]),
+              HasSubstr("1,2: is of an earlier smsim, 0,1 of smsim 0.2.0; "));
+}
+
 TEST(Join, AnUnsoundRunMakesTheWholeUnsound) {
   NamedPart locked = part(0, 2);
   locked.part.sound = false;
@@ -111,6 +124,7 @@ TEST(Join, AnUnsoundRunMakesTheWholeUnsound) {
 
 TEST(Part, ReadBackIsTheSame) {
   NamedPart one = part(1, 0xffffffffffffffff);
+  one.part.program = "0.1.0";
   one.part.lines = "quotes \" and \n lines\n";
   one.part.audit = "x";
   const std::string text = print_part(one.part);
@@ -119,6 +133,7 @@ TEST(Part, ReadBackIsTheSame) {
   EXPECT_EQ(print_part(*read), text);
   EXPECT_EQ(read->key, one.part.key);
   EXPECT_EQ(read->plan, kPlan);
+  EXPECT_EQ(read->program, one.part.program);
   EXPECT_EQ(read->lines, one.part.lines);
   EXPECT_EQ(read->plot.series[0].points[0].first, 1.0 / 3);
 }
