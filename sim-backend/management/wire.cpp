@@ -106,7 +106,8 @@ void SimFabric::Impl::arrive_smp(Packet* packet) {
   }
   const RelayEgress egress = relay_unicast(state, packet->dlid, packet->port);
   if (egress.fault != RelayFault::None) return drop_unroutable(packet);
-  return egress.port.value() == 0 ? enqueue_smi(packet) : transit(packet, egress.port);
+  if (egress.port.value() != 0) return transit(packet, egress.port);
+  return state.owns_lid(PortNum{}, packet->dlid) ? enqueue_smi(packet) : drop_unroutable(packet);
 }
 
 void SimFabric::Impl::arrive_gmp(Packet* packet) {
@@ -119,11 +120,9 @@ void SimFabric::Impl::arrive_gmp(Packet* packet) {
   }
   const RelayEgress egress = relay_unicast(state, packet->dlid, in);
   if (egress.fault != RelayFault::None) return drop_unroutable(packet);
-  if (egress.port.value() == 0) {
-    return takes_data(state.ports[0].state()) ? reach_gsi(packet)
-                                              : drop(packet, stats_.dropped_link);
-  }
-  return transit(packet, egress.port);
+  if (egress.port.value() != 0) return transit(packet, egress.port);
+  if (!state.owns_lid(PortNum{}, packet->dlid)) return drop_unroutable(packet);
+  return takes_data(state.ports[0].state()) ? reach_gsi(packet) : drop(packet, stats_.dropped_link);
 }
 
 void SimFabric::Impl::transit(Packet* packet, PortNum out) {

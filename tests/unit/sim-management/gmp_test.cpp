@@ -187,6 +187,19 @@ TEST_F(Gmp, WaitCountersOutlastReboots) {
   EXPECT_EQ(rig_.fabric.node_state(1).options.congestion, CongestionSupport::None);
 }
 
+// Its port 0 discards what is for somebody else, wherever tables lead it.
+TEST_F(Gmp, ASwitchDoesNotAnswerForALidThatIsNotItsOwn) {
+  rig_.set_routes({1}, {{1, 1}, {2, 0}, {3, 2}, {50, 2}});
+  rig_.set_routes({1, 2}, {{1, 1}, {2, 1}, {3, 0}, {50, 0}});
+  const std::uint64_t before = rig_.fabric.stats().dropped_route;
+  EXPECT_FALSE(ask(perf(Method::Get, perf_attribute::kPortCounters, Lid{50})).has_value());
+  EXPECT_EQ(rig_.fabric.stats().dropped_route, before + 1);
+  EXPECT_FALSE(rig_.ask(request(Method::Get, AttributeId::NodeInfo), Lid{50}).has_value());
+  EXPECT_EQ(rig_.fabric.stats().dropped_route, before + 2);
+  EXPECT_TRUE(ask(perf(Method::Get, perf_attribute::kPortCounters, Lid{3})).has_value());
+  EXPECT_TRUE(rig_.ask(request(Method::Get, AttributeId::NodeInfo), Lid{3}).has_value());
+}
+
 TEST_F(Gmp, AnArmedPortReceivesButDoesNotSend) {
   rig_.set_port({1, 2}, 3, [](PortInfo& info) { info.port_state = 1; });
   rig_.activate({1, 2}, 3);
