@@ -7,9 +7,9 @@
 namespace smd::sim {
 
 enum class FabricChange : std::uint8_t {
-  Routes,  // a SMP changed what the switch does with a LID: LFT, RFT, MFT, their top, default port
-  SlToVl,  // a SMP changed a row
-  Ports,   // a SMP changed a state, a LID or the VLs in use of a port
+  Routes,      // a SMP changed what a switch does with packets: LFT, RFT, MFT, tops, lifetime
+  SlToVl,      // a SMP changed a row
+  Ports,       // a SMP changed a state, a LID or the VLs of a port, its MTU, arbitration or HOQLife
   Congestion,  // a MAD changed what packets obey of congestion control
   Wiring,      // a fault: a link or a node came or went, a cable moved
 };

@@ -17,6 +17,7 @@ std::optional<FabricChange> kind_of(AttributeId attribute) {
     case AttributeId::SlToVlMappingTable:
       return FabricChange::SlToVl;
     case AttributeId::PortInfo:
+    case AttributeId::VlArbitrationTable:
       return FabricChange::Ports;
     default:
       return std::nullopt;
@@ -37,6 +38,13 @@ std::optional<FabricChange> RegisterDiff::compare(const NodeState& after) const 
   return kind_of(attribute_);
 }
 
+/// That the request writes; of an adapter it is the one that it came in by.
+PortNum RegisterDiff::port_of(const NodeState& node) const {
+  if (!node.is_switch()) return arrival_;
+  const std::uint32_t number = modifier_ & kPortMask;
+  return PortNum{static_cast<std::uint8_t>(std::min<std::size_t>(number, node.num_ports()))};
+}
+
 /// Never empty. Blocks that are not there read as "no route".
 std::vector<std::uint64_t> RegisterDiff::read(const NodeState& node) const {
   std::vector<std::uint64_t> out{0};
@@ -44,6 +52,7 @@ std::vector<std::uint64_t> RegisterDiff::read(const NodeState& node) const {
     case AttributeId::SwitchInfo:
       out.push_back(node.switch_info.linear_fdb_top);
       out.push_back(node.switch_info.default_port.value());
+      out.push_back(node.switch_info.life_time_value);
       if (node.has_multicast_top()) out.push_back(node.switch_info.multicast_fdb_top);
       break;
     case AttributeId::LinearForwardingTable: {
@@ -70,15 +79,23 @@ std::vector<std::uint64_t> RegisterDiff::read(const NodeState& node) const {
     case AttributeId::SlToVlMappingTable:
       out.insert(out.end(), node.sl_to_vl.begin(), node.sl_to_vl.end());
       break;
+    case AttributeId::VlArbitrationTable: {
+      const VlArbTables tables = node.read_vl_arb(port_of(node));
+      for (const auto& table : {tables.high, tables.low}) {
+        for (const VlArbEntry& entry : table)
+          out.push_back(std::uint32_t{entry.vl.value()} << 8 | entry.weight);
+      }
+      break;
+    }
     case AttributeId::PortInfo: {
-      const std::uint32_t number = modifier_ & kPortMask;
-      const bool of_arrival = number == 0 && !node.is_switch();
-      const PortRegs& port = node.ports[std::min<std::size_t>(
-          of_arrival ? arrival_.value() : number, node.num_ports())];
-      out.push_back(port.info.port_state);
-      out.push_back(port.info.lid.value());
-      out.push_back(port.info.lmc);
-      out.push_back(port.info.operational_vls);
+      const PortInfo& info = node.ports[port_of(node).value()].info;
+      out.push_back(info.port_state);
+      out.push_back(info.lid.value());
+      out.push_back(info.lmc);
+      out.push_back(info.operational_vls);
+      out.push_back(info.neighbor_mtu);
+      out.push_back(info.vl_high_limit);
+      out.push_back(info.hoq_life);
       break;
     }
     default:

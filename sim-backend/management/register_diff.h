@@ -22,6 +22,7 @@ class RegisterDiff {
   [[nodiscard]] std::optional<FabricChange> compare(const NodeState& after) const;
 
  private:
+  [[nodiscard]] PortNum port_of(const NodeState& node) const;
   [[nodiscard]] std::vector<std::uint64_t> read(const NodeState& node) const;
 
   AttributeId attribute_{};

@@ -8,6 +8,8 @@
 #include "smd/config/reconfiguration_mode.h"
 #include "tests/support/cables.h"
 #include "tests/support/subnet_oracles.h"
+#include "tests/unit/sim-management/rig.h"
+#include "tests/unit/sim-packet/rig.h"
 
 namespace smd::test {
 namespace {
@@ -128,6 +130,52 @@ TEST(PacketChange, ASwitchDiesWithWhatItHolds) {
   const std::size_t between = carrying.subnet.reports.size();
   carrying.follow->set_node(other, true);
   carrying.expect_recovery(between);
+}
+
+// Hosts 1 and 2 send to host 0 as fast as they can, each on a VL of its own.
+TEST(PacketRegisters, ArbitrationThatAnActivePortIsSetToIsObeyed) {
+  sim::test::Drawing drawing;
+  for (const char* host : {"h0", "h1", "h2"}) drawing.ca(host);
+  const std::uint32_t sw = drawing.sw("s");
+  for (const std::uint32_t host : {0u, 1u, 2u}) drawing.cable(sw, host + 1, host, 1);
+  sim::test::Rig rig(drawing.spec());
+  rig.set_lid({}, 1, 1);
+  rig.set_routes({1}, {{1, 1}});
+  const auto activate = [&](sim::test::Hops path, unsigned port) {
+    rig.set_port(path, port, [](PortInfo& info) { info.operational_vls = 2; });
+    rig.activate(path, port);
+  };
+  for (const unsigned port : {1u, 2u, 3u}) activate({1}, port);
+  for (const sim::test::Hops host : {sim::test::Hops{}, {1, 2}, {1, 3}}) activate(host, 1);
+
+  std::vector<sim::test::Script::Line> lines;
+  for (int i = 0; i < 3000; ++i) {
+    for (const std::uint8_t sl : {std::uint8_t{0}, std::uint8_t{1}})
+      lines.push_back({.source = sl + 1u, .what = {.dlid = Lid{1}, .sl = sl, .payload = 256}});
+  }
+  sim::test::Script script(lines);
+  sim::PacketNet net(rig.fabric.spec(), options());
+  sim::CoupledFabric follow(rig.runtime, rig.fabric, net, rig.runtime.now());
+  net.set_workload(&script);
+  net.set_observer(&script);
+  net.start();
+  const auto share_of_first = [&] {
+    script.arrivals.clear();
+    rig.run(std::chrono::microseconds(20));
+    follow.catch_up();
+    const auto first = std::ranges::count(script.arrivals, 0, &sim::Delivery::sl);
+    return static_cast<double>(first) / static_cast<double>(script.arrivals.size());
+  };
+  EXPECT_NEAR(share_of_first(), 0.5, 0.05);
+  Smp set =
+      sim::test::along({1},
+                       sim::test::request(Method::Set,
+                                          AttributeId::VlArbitrationTable,
+                                          encode_modifier(VlArbModifier{.port = PortNum{1}})));
+  encode_vl_arb_block({{{Vl{0}, 240}, {Vl{1}, 16}}}, set.data);
+  rig.inject(set);
+  rig.run(std::chrono::microseconds(5));
+  EXPECT_GT(share_of_first(), 0.85);
 }
 
 }  // namespace

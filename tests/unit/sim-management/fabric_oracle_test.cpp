@@ -280,6 +280,43 @@ TEST_F(Ring, AWriteThatChangesNothingIsNoChange) {
   EXPECT_EQ(told, for_the_row + 1);
 }
 
+// Packets go by more registers than the oracles read.
+TEST_F(Ring, WhatPortsSendByIsAChange) {
+  bring_up();
+  std::vector<FabricChange> told;
+  rig.fabric.on_change([&](std::uint32_t, FabricChange what) { told.push_back(what); });
+  const auto set_port = [&](auto change) {
+    told.clear();
+    rig.set_port(path(0), 1, change);
+    return told;
+  };
+  const auto ports = testing::ElementsAre(FabricChange::Ports);
+  EXPECT_THAT(set_port([](PortInfo& info) { info.hoq_life = 7; }), ports);
+  EXPECT_THAT(set_port([](PortInfo& info) { info.vl_high_limit = 3; }), ports);
+  EXPECT_THAT(set_port([](PortInfo& info) { info.neighbor_mtu = 2; }), ports);
+  EXPECT_THAT(set_port([](PortInfo& info) { info.hoq_life = 7; }), testing::IsEmpty());
+  const auto set = [&](AttributeId attribute, std::uint32_t modifier, auto encode) {
+    told.clear();
+    Smp smp = along(path(0), request(Method::Set, attribute, modifier));
+    encode(smp.data);
+    EXPECT_EQ(rig.ask(smp)->status, 0u);
+    return told;
+  };
+  for (const VlArbPart part : {VlArbPart::LowFirst, VlArbPart::HighFirst}) {
+    const auto share = [](auto& data) { encode_vl_arb_block({{{.weight = 77}}}, data); };
+    const VlArbModifier table{.part = part, .port = PortNum{1}};
+    const auto arbitration = AttributeId::VlArbitrationTable;
+    EXPECT_THAT(set(arbitration, encode_modifier(table), share), ports);
+    EXPECT_THAT(set(arbitration, encode_modifier(table), share), testing::IsEmpty());
+  }
+  const auto live = [&](auto& data) {
+    SwitchInfo info = rig.fabric.switch_info(4);
+    info.life_time_value = 5;
+    encode_switch_info(info, data);
+  };
+  EXPECT_THAT(set(AttributeId::SwitchInfo, 0, live), testing::ElementsAre(FabricChange::Routes));
+}
+
 TEST_F(Ring, BothEndsOfALinkAreTold) {
   std::vector<std::pair<std::uint32_t, FabricChange>> told;
   rig.fabric.on_change(
