@@ -5,7 +5,7 @@
 
 #include "sim-backend/topology/snapshot.h"
 #include "smd/routing/topology/grid.h"
-#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd::sim {
 

@@ -1,4 +1,4 @@
-#include "smd/manager/multicast_deadlock.h"
+#include "smd/manager/multicast_manager.h"
 
 #include <algorithm>
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "smd/config/settings.h"
-#include "smd/manager/multicast_deadlock.h"
 #include "smd/multicast/group_table.h"
 #include "smd/multicast/group_trees.h"
 #include "smd/multicast/subnet_limits.h"
@@ -26,6 +25,26 @@
 #include "smd/subnet/active_subnet.h"
 
 namespace smd {
+
+// multicast_deadlock.cpp: whether unicast routes and trees together are free of credit loops. Dear:
+// off the loop.
+
+struct TreesOfSl {
+  std::uint8_t sl = 0;
+  std::vector<SwitchMask> masks;
+};
+
+struct MulticastVerdict {
+  std::optional<bool> acyclic;  // nothing: not proved, where routes change VLs on the way
+  std::string cycle;            // one of them
+  bool of_trees = false;        // they close one without any unicast packet
+  std::string discarded;  // where rows of the routes discard packets of groups; empty: nowhere
+};
+
+/// Trees that have a VL of their own are checked on it alone: no unicast packet is there.
+[[nodiscard]] MulticastVerdict check_multicast_deadlock(const ActiveSubnet& in_force,
+                                                        const std::vector<TreesOfSl>& trees,
+                                                        CopyModel copies = CopyModel::Asynchronous);
 
 struct MulticastStats {
   std::uint64_t rounds = 0;

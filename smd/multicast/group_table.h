@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <tl/expected.hpp>
-#include "smd/base/changed_keys.h"
+#include "smd/base/publisher.h"
 #include "smd/multicast/group.h"
 #include "smd/multicast/subnet_limits.h"
 #include "smd/policy/partition_file.h"

@@ -5,7 +5,7 @@
 
 #include "smd/multicast/subnet_limits.h"
 #include "smd/routing/engine.h"
-#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "smd/base/changed_keys.h"
+#include "smd/base/publisher.h"
 #include "smd/sa/query.h"
 #include "smd/sa/subnet_view.h"
 

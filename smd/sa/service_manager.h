@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "smd/base/changed_keys.h"
+#include "smd/base/publisher.h"
 #include "smd/ib/types.h"
 #include "smd/runtime/runtime.h"
 #include "smd/sa/query.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "smd/base/changed_keys.h"
+#include "smd/base/publisher.h"
 #include "smd/ib/types.h"
 #include "smd/mad/notice.h"
 #include "smd/sa/sa_mad.h"

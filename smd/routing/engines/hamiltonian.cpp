@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "smd/routing/engines/engines.h"
-#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/neighbour_graph.h"
 #include "smd/routing/topology/topology_tables.h"
 
 namespace smd {

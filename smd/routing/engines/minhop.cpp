@@ -9,7 +9,6 @@
 #include "smd/routing/incremental/rebalance_shortest.h"
 #include "smd/routing/incremental/update_shortest.h"
 #include "smd/routing/trees/load_balancer.h"
-#include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/rebalance.h"
 
 namespace smd {

@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/incremental/entries.h"
 #include "smd/routing/incremental/rebalance_shortest.h"
-#include "smd/routing/trees/next_hops.h"
 
 namespace smd {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/itb_vl/sl_tables.h"
 #include "smd/routing/tables.h"
-#include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/route_trees.h"
 #include "smd/routing/trees/tree_balance.h"
 #include "smd/routing/updn/up_down.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "smd/routing/graph/channels.h"
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/nue/turn_set.h"
-#include "smd/routing/trees/next_hops.h"
 
 namespace smd {
 

@@ -1,4 +1,4 @@
-#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/neighbour_graph.h"
 
 #include <fmt/core.h>
 #include <algorithm>

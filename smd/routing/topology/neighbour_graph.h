@@ -123,4 +123,13 @@ struct LinkClasses {
 /// Fails when two switches have more neighbours in common than a product allows.
 [[nodiscard]] Result<LinkClasses> classify_links(const Fabric& fabric, const NeighbourGraph& graph);
 
+// hamiltonian_path.cpp: a path through all switches, each met once.
+
+/// Meshes and tori without missing switches: row by row, every other one backwards. Other graphs,
+/// and grids that miss a cable there: by extension and rotation, for as long as a few hundred times
+/// the number of switches; what is found depends on the seed. Unsupported when nothing is.
+[[nodiscard]] Result<std::vector<SwitchIdx>> find_hamiltonian_path(const Fabric& fabric,
+                                                                   const NeighbourGraph& graph,
+                                                                   std::uint64_t seed);
+
 }  // namespace smd

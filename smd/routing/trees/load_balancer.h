@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/tables.h"
-#include "smd/routing/trees/next_hops.h"
 
 namespace smd {
 

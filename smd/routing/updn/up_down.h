@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "smd/routing/trees/next_hops.h"
+#include "smd/routing/graph/switch_graph.h"
 
 namespace smd {
 

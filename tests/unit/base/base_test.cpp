@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "smd/base/bytes.h"
-#include "smd/base/changed_keys.h"
 #include "smd/base/fault_list.h"
 #include "smd/base/index_vector.h"
 #include "smd/base/parallel.h"
 #include "smd/base/program.h"
+#include "smd/base/publisher.h"
 #include "smd/base/read_file.h"
 #include "smd/base/result.h"
 #include "smd/base/rng.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "smd/routing/trees/next_hops.h"
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/updn/orientation.h"
 #include "smd/routing/updn/up_down.h"
 #include "smd/routing/verify/check_routes.h"

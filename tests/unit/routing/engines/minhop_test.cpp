@@ -6,7 +6,6 @@
 
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/trees/load_balancer.h"
-#include "smd/routing/trees/next_hops.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "smd/base/rng.h"
+#include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/itb_vl/sl_tables.h"
-#include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/tree_balance.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/generated.h"

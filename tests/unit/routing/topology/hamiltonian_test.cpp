@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "smd/routing/topology/hamiltonian_path.h"
+#include "smd/routing/topology/neighbour_graph.h"
 #include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {

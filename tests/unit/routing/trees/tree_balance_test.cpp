@@ -5,7 +5,6 @@
 
 #include "smd/fabric/builder.h"
 #include "smd/routing/graph/switch_graph.h"
-#include "smd/routing/trees/next_hops.h"
 #include "smd/routing/trees/tree_balance.h"
 #include "smd/routing/updn/up_down.h"
 #include "smd/routing/verify/check_routes.h"
