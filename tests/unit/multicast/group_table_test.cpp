@@ -11,89 +11,22 @@
 
 #include "smd/base/rng.h"
 #include "smd/multicast/group.h"
+#include "tests/unit/multicast/group_bench.h"
 
 namespace smd {
 namespace {
 
-using ::testing::Contains;
+using test::creation;
+using test::FakeRealm;
+using test::Groups;
+using test::joining;
+using test::kElse;
+using test::kMgid;
+using test::kOther;
+using test::port_gid;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-constexpr PKey kOther{0x8123};
-
-/// Ports 1 … 9; 9 is slow, 7 and 8 are of another partition, 8 limited.
-class FakeRealm final : public SubnetLimits {
- public:
-  [[nodiscard]] std::optional<Ability> find_port(Guid port) const override {
-    if (port.value() < 1 || port.value() > 9) return std::nullopt;
-    if (port == Guid{9}) return Ability{.mtu = 4, .rate = 3, .mtu_all = 4};
-    return Ability{.mtu = 5, .rate = 16, .mtu_all = mtu_of_switches};
-  }
-
-  [[nodiscard]] bool in_partition(Guid port, PKey p_key) const override {
-    const bool others = port == Guid{7} || port == Guid{8};
-    return (p_key.value() & 0x7fff) == (others ? 0x0123 : 0x7fff);
-  }
-
-  [[nodiscard]] bool share_partition(Guid a, Guid b) const override {
-    return in_partition(a, kOther) == in_partition(b, kOther);
-  }
-
-  [[nodiscard]] std::uint64_t subnet_prefix() const override { return 0xfec0000000000001u; }
-
-  [[nodiscard]] std::uint8_t life_time() const override { return 18; }
-
-  [[nodiscard]] std::uint32_t mlids() const override { return room; }
-
-  [[nodiscard]] std::optional<std::uint8_t> multicast_sl() const override { return lane; }
-
-  std::uint32_t room = 1024;
-  std::uint8_t mtu_of_switches = 5;
-  std::optional<std::uint8_t> lane;  // SL
-};
-
-constexpr Gid kMgid{0xff12401bffff0000u, Guid{0x101}};
-
-constexpr Gid kElse{0xff12401bffff0000u, Guid{0x102}};
-
-Gid port_gid(std::uint64_t port) { return {kDefaultSubnetPrefix, Guid{port}}; }
-
-/// All that creating takes.
-GroupRequest creation(std::uint64_t port = 1, Gid mgid = kMgid) {
-  return {.mgid = mgid,
-          .port_gid = port_gid(port),
-          .q_key = 0xb1b,
-          .tclass = 0,
-          .p_key = kDefaultPKey,
-          .sl = 0,
-          .flow_label = 0,
-          .join_state = join_state::kFull};
-}
-
-GroupRequest joining(std::uint64_t port, std::uint8_t state = join_state::kFull) {
-  return {.mgid = kMgid, .port_gid = port_gid(port), .join_state = state};
-}
-
-class Groups : public ::testing::Test {
- protected:
-  GroupTable::Answer join(const GroupRequest& request) {
-    return table.join(subnet, request, request.port_gid->guid);
-  }
-
-  GroupTable::Answer leave(const GroupRequest& request) {
-    return table.leave(subnet, request, request.port_gid->guid);
-  }
-
-  /// The refusal; fails where there is none.
-  static Refusal refusal(const GroupTable::Answer& answer) {
-    EXPECT_FALSE(answer.has_value());
-    return answer ? Refusal{} : answer.error();
-  }
-
-  FakeRealm subnet;
-  GroupTable table;
-};
 
 TEST_F(Groups, AFullMemberMakesOne) {
   const auto made = join(creation());
@@ -437,146 +370,6 @@ TEST_F(Groups, TheLastFullMemberTakesTheGroupWithIt) {
   EXPECT_THAT(table.take_changes(), ElementsAre(GroupChange{kMgid, kDefaultPKey, false}));
   EXPECT_THAT(table.take_touched(), ElementsAre(Lid{0xc000}));
   EXPECT_THAT(table.mlids(), IsEmpty());
-}
-
-TEST_F(Groups, WhatTheSiteWantsLivesWithoutMembers) {
-  const PreconfiguredGroup preconfigured{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
-  EXPECT_THAT(table.keep(subnet, {preconfigured}), IsEmpty());
-  ASSERT_NE(table.find(kMgid), nullptr);
-  EXPECT_EQ(table.find(kMgid)->traits.mtu, 4);
-  EXPECT_EQ(table.find(kMgid)->traits.hop_limit, 0);
-  ASSERT_TRUE(join(joining(9))) << "the slow one fits: 10 Gb/s and 2048 bytes";
-  ASSERT_TRUE(leave(joining(9)));
-  EXPECT_NE(table.find(kMgid), nullptr);
-  table.drop([](Guid, const Group&) { return true; });
-  EXPECT_NE(table.find(kMgid), nullptr);
-  // No longer wanted: gone with its last member.
-  ASSERT_TRUE(join(joining(2)));
-  EXPECT_THAT(table.keep(subnet, {}), IsEmpty());
-  EXPECT_NE(table.find(kMgid), nullptr);
-  ASSERT_TRUE(leave(joining(2)));
-  EXPECT_EQ(table.find(kMgid), nullptr);
-}
-
-TEST_F(Groups, WhatTheSiteMakesSomethingElseOfIsSaidWhereThereAreMembers) {
-  PreconfiguredGroup group{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b};
-  const auto changes = [&](auto change) {
-    change(group);
-    EXPECT_THAT(table.keep(subnet, {group}), IsEmpty());
-    return !table.take_changed_partitions().empty();
-  };
-  EXPECT_FALSE(changes([](PreconfiguredGroup&) {})) << "a new one";
-  EXPECT_FALSE(changes([](PreconfiguredGroup& g) { g.q_key = 1; })) << "nobody is in it";
-  ASSERT_TRUE(join(joining(2)));
-  EXPECT_FALSE(changes([](PreconfiguredGroup&) {}));
-  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.q_key = 2; }));
-  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.sl = 2; }));
-  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.mtu = 5; }));
-  EXPECT_TRUE(changes([](PreconfiguredGroup& g) { g.rate = 16; }));
-  EXPECT_FALSE(changes([](PreconfiguredGroup& g) { g.partition = "A"; })) << "a name for people";
-  // One that hosts created, and that the site wants now.
-  ASSERT_TRUE(join(creation(1, kElse)));
-  EXPECT_THAT(table.keep(subnet, {group, {.mgid = kElse, .p_key = kDefaultPKey, .q_key = 7}}),
-              IsEmpty());
-  EXPECT_THAT(table.take_changed_partitions(), ElementsAre(0x7fff));
-  EXPECT_THAT(table.take_changed_partitions(), IsEmpty());
-}
-
-// A host gives all its IPoIB groups what the broadcast group has (RFC 4391), and once it has been
-// asked to register again it knows no more of what that had before.
-TEST_F(Groups, WhatIpoibMadeLikeTheBroadcastGroupFollowsIt) {
-  PreconfiguredGroup broadcast{
-      .mgid = ipoib_broadcast(kDefaultPKey), .p_key = kDefaultPKey, .q_key = 0xb1b};
-  const auto as_the_broadcast_group = [&](std::uint64_t port, Gid mgid) {
-    GroupRequest request = creation(port, mgid);
-    const GroupTraits& traits = table.find(broadcast.mgid)->traits;
-    request.q_key = traits.q_key;
-    request.mtu = Bound{Selector::Exactly, traits.mtu};
-    request.rate = Bound{Selector::Exactly, traits.rate};
-    request.sl = traits.sl;
-    request.tclass = traits.tclass;
-    request.flow_label = traits.flow_label;
-    request.hop_limit = traits.hop_limit;
-    return join(request);
-  };
-  constexpr Gid kIpv6{0xff12601bffff0000u, Guid{0x1ff000001}};
-  constexpr Gid kProgram{0xff12a01cffff0000u, Guid{1}};
-  constexpr Gid kOwnQKey{0xff12401bffff0000u, Guid{0x103}};
-  constexpr Gid kSites{0xff12401bffff0000u, Guid{0x104}};
-  ASSERT_THAT(table.keep(subnet, {broadcast}), IsEmpty());
-  ASSERT_TRUE(join({.mgid = broadcast.mgid, .port_gid = port_gid(1), .join_state = 1}));
-  for (const Gid& mgid : {kMgid, kIpv6, kProgram, kSites})
-    ASSERT_TRUE(as_the_broadcast_group(1, mgid));
-  GroupRequest own = creation(1, kOwnQKey);
-  own.q_key = 5;
-  ASSERT_TRUE(join(own));
-  const PreconfiguredGroup sites{.mgid = kSites, .p_key = kDefaultPKey, .q_key = 0xb1b};
-  const auto changes = [&](auto change) {
-    change(broadcast);
-    static_cast<void>(table.take_touched());
-    static_cast<void>(table.take_changed_groups());
-    EXPECT_THAT(table.keep(subnet, {broadcast, sites}), IsEmpty());
-    EXPECT_THAT(table.take_changed_partitions(), ElementsAre(0x7fff));
-    for (const Gid& mgid : {kMgid, kIpv6}) {
-      EXPECT_TRUE(as_the_broadcast_group(1, mgid)) << print_gid(mgid);
-      EXPECT_TRUE(as_the_broadcast_group(2, mgid)) << print_gid(mgid);
-    }
-    const auto noted = table.take_changed_groups();
-    EXPECT_TRUE(noted && noted->contains(kMgid) && noted->contains(kIpv6)) << "to be kept";
-    EXPECT_THAT(table.take_touched(), Contains(table.find(kMgid)->mlid)) << "copies are made anew";
-    EXPECT_EQ(table.find(kProgram)->traits.mtu, 4) << "no group of IPoIB";
-    EXPECT_EQ(table.find(kProgram)->traits.q_key, 0xb1bu);
-    EXPECT_EQ(table.find(kSites)->traits.q_key, 0xb1bu) << "the site says of it what it shall be";
-    EXPECT_EQ(table.find(kOwnQKey)->traits.q_key, 5u) << "never like it";
-  };
-  changes([](PreconfiguredGroup& g) { g.q_key = 0xb1c; });
-  changes([](PreconfiguredGroup& g) { g.mtu = 5; });
-  changes([](PreconfiguredGroup& g) { g.rate = 16; });
-  changes([](PreconfiguredGroup& g) { g.sl = 3; });
-  changes([](PreconfiguredGroup& g) { g.tclass = 7; });
-}
-
-TEST_F(Groups, TheSlThatAllGroupsHaveForNowIsNotKeptAsTheirOwn) {
-  ASSERT_THAT(
-      table.keep(subnet, {{.mgid = ipoib_broadcast(kDefaultPKey), .p_key = kDefaultPKey, .sl = 3}}),
-      IsEmpty());
-  subnet.lane = 15;
-  GroupRequest of_ipoib = creation();
-  GroupRequest other = creation(1, {0xff15a01cffff0000u, Guid{1}});
-  GroupRequest own = creation(1, kElse);
-  of_ipoib.sl = other.sl = 15;
-  own.sl = 4;
-  for (const GroupRequest& each : {of_ipoib, other, own}) {
-    ASSERT_TRUE(join(each));
-    EXPECT_TRUE(join(each)) << "again";
-  }
-  subnet.lane.reset();
-  of_ipoib.sl = 3;
-  other.sl = 0;
-  for (const GroupRequest& each : {of_ipoib, other, own}) EXPECT_TRUE(join(each)) << +*each.sl;
-}
-
-// A host that was let into the broadcast group sends packets of that size to all its groups.
-TEST_F(Groups, IpoibGetsTheMtuOfTheBroadcastGroupWhateverSwitchesCarry) {
-  subnet.mtu_of_switches = 4;
-  const Gid broadcast = ipoib_broadcast(kDefaultPKey);
-  ASSERT_THAT(table.keep(subnet, {{.mgid = broadcast, .p_key = kDefaultPKey, .mtu = 5}}),
-              IsEmpty());
-  ASSERT_TRUE(join({.mgid = broadcast, .port_gid = port_gid(1), .join_state = 1}));
-  const auto asks = [&](Gid mgid, std::uint8_t mtu) {
-    GroupRequest request = creation(1, mgid);
-    request.mtu = Bound{Selector::Exactly, mtu};
-    return join(request);
-  };
-  constexpr Gid kIpv6{0xff12601bffff0000u, Guid{0x1ff000001}};
-  for (const Gid& mgid : {kMgid, kIpv6}) {
-    const auto made = asks(mgid, 5);
-    ASSERT_TRUE(made) << print_gid(mgid);
-    EXPECT_EQ(made->traits.mtu, 5);
-  }
-  EXPECT_EQ(asks(kElse, 4)->traits.mtu, 4);
-  EXPECT_FALSE(asks({0xff15a01cffff0000u, Guid{1}}, 5)) << "no group of IPoIB";
-  EXPECT_FALSE(asks({0xff15401bffff0000u, Guid{1}}, 5)) << "of a scope without a broadcast group";
 }
 
 TEST_F(Groups, PortsThatAreGoneLeave) {
