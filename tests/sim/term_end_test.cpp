@@ -1,5 +1,5 @@
-// A master term ends while hosts join: what was begun is neither finished beside the next master nor
-// remembered as done.
+// A master term ends while hosts join: what was begun is neither finished beside the next master
+// nor remembered as done.
 #include <gtest/gtest.h>
 
 #include <utility>
