@@ -285,6 +285,9 @@ void Election::hear_from(const SmpRoute& route, Lid lid, bool hands_over) {
   const std::optional<Guid> port = hooks_.port_at(route);
   // The sweep that finds the port asks it, with the key.
   if (!port && !hands_over && config_.sm_key != SmKey{} && !config_.allowed.empty()) return;
+  // Nor would an order be obeyed without the M_Key of that port.
+  if (!hands_over && config_.m_key != MKey{} && client_.find_m_key(route, config_.m_key) == MKey{})
+    return;
   if (asked_back_.size() >= kMostAskers) {
     std::erase_if(asked_back_, [this](const auto& each) { return each.second <= runtime_.now(); });
     if (asked_back_.size() >= kMostAskers) return;

@@ -40,7 +40,8 @@ void Election::check_m_key(const Smp& order, const MadPacket& packet) {
   read_own_port(strangers_, [this, order, packet](const std::optional<PortInfo>& own) {
     checks_m_key_ = false;
     const auto is_key = [&](MKey name) { return name != MKey{} && order.m_key == own_m_key(name); };
-    const bool is_open = own && own->m_key == MKey{} && own->m_key_protect_bits == 0;
+    // Level 1 alone shows 0 to whoever has not the key; at 2 and 3 such a Get has no answer.
+    const bool is_open = own && own->m_key == MKey{} && own->m_key_protect_bits != 1;
     // The answer may have told which of several of ours the port has.
     const bool fits = own && (is_key(own->m_key) || is_key(config_.m_key));
     if (is_open || fits) return obey(order, packet);

@@ -45,8 +45,11 @@ class DeferredWork {
   /// From the next start() on. True where switches are to be asked that were not asked so.
   bool set_leftovers(Leftovers what);
 
-  /// Another manager may have been here: every switch is asked again.
-  void forget_leftovers() { asked_for_leftovers_.clear(); }
+  /// Another manager may have been here: every switch and every P_Key table is asked again.
+  void forget() {
+    asked_for_leftovers_.clear();
+    everybody_audited_ = false;
+  }
 
   /// Lines for the operator: what is still on in switches of `fabric`.
   [[nodiscard]] std::vector<std::string> print_leftovers(const Fabric& fabric) const;

@@ -76,6 +76,7 @@ void MulticastManager::stop() {
   summary_.reset();
   pending_.clear();
   failed_.clear();
+  without_tree_.clear();
   stranded_.clear();
   trees_.clear();
   realm_.reset();
@@ -166,8 +167,10 @@ void MulticastManager::ask_members_to_reregister(
 void MulticastManager::lay_anew() {
   for (const auto& [mlid, masks] : masks_) pending_.insert(mlid);
   masks_.clear();
-  pending_.merge(failed_);
-  failed_.clear();
+  for (std::set<Lid>* left : {&failed_, &without_tree_}) {
+    pending_.merge(*left);
+    left->clear();
+  }
   summary_.reset();
   backoff_ = Duration{0};
   retry_.reset();
@@ -271,9 +274,10 @@ void MulticastManager::begin_round() {
     const Lid mlid = *pending_.begin();
     pending_.erase(pending_.begin());
     failed_.erase(mlid);
+    without_tree_.erase(mlid);
     auto masks = grow(mlid);
     if (!masks) {
-      failed_.insert(mlid);
+      without_tree_.insert(mlid);
       continue;
     }
     if (masks->empty()) {
@@ -327,6 +331,10 @@ void MulticastManager::prove(MftGoals goals) {
   MftGoals mixed = collect_possible(now_->fabric(), memory_);
   if (wanted.empty() && mixed.empty()) return write(std::move(goals), false);
   proving_ = true;
+  // What waits for a later round, or cannot be laid, stays in switches as it is.
+  for (const auto& [mlid, masks] : mixed) {
+    if (!goals.contains(mlid) && !masks_.contains(mlid)) wanted[mlid] = masks;
+  }
   for (const auto& [mlid, masks] : wanted) mixed[mlid] = unite_masks(mixed[mlid], masks);
 
   struct Proof {

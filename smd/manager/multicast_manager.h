@@ -203,7 +203,8 @@ class MulticastManager {
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted, those laid since the last snapshot
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
-  std::set<Lid> failed_;  // since the last retry or snapshot: again with the next
+  std::set<Lid> failed_;        // since the last retry or snapshot: again with the next
+  std::set<Lid> without_tree_;  // none could be laid: again with the next snapshot
   Duration backoff_{0};
   TimePoint next_round_;  // not before
   bool round_scheduled_ = false;

@@ -183,7 +183,7 @@ ManagerState SubnetManager::fresh_state() const {
 void SubnetManager::drop_work() {
   drop_cycle("another manager, or an order of one");
   deferred_work_.stop();
-  deferred_work_.forget_leftovers();
+  deferred_work_.forget();
   leases_.stop();
   light_sweep_.reset();
   for (Timer* timer :

@@ -61,8 +61,8 @@ class Transport {
   using Receive = std::function<void(const MadPacket&)>;
   using Lost = std::function<void(Error)>;
 
-  /// Answers requests of clients beside the event loop. Called by one thread each; an empty one
-  /// answers nothing.
+  /// Answers requests of clients beside the event loop. Called by several threads at a
+  /// time; an empty one answers nothing.
   struct Responder {
     /// Whether answer() may have one: a look at a few bytes.
     std::function<bool(const MadPacket&)> may_answer;
