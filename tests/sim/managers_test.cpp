@@ -624,9 +624,11 @@ TEST(Managers, TheSmKeyIsShownWhereAManagerMayRunAlone) {
 }
 
 TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
-  for (const auto& [higher, named] :
-       {std::pair(0u, false), std::pair(1u, false), std::pair(0u, true), std::pair(1u, true)}) {
-    SCOPED_TRACE(testing::Message() << higher << (named ? ", ports named" : ""));
+  for (unsigned form = 0; form < 8; ++form) {
+    const unsigned higher = form & 1;
+    const bool named = (form & 2) != 0, keyed = (form & 4) != 0;
+    SCOPED_TRACE(testing::Message()
+                 << higher << (named ? ", ports named" : "") << (keyed ? ", with an M_Key" : ""));
     // Two rings of two switches become one of four.
     Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
     const sim::FabricSpec& spec = all.fabric.spec();
@@ -646,14 +648,31 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
         if (named) settings.election.allowed.insert(spec.nodes[all[each].node].ports[1].guid);
       }
       if (named) settings.election.sm_key = SmKey{0x1111};
+      if (keyed) {
+        settings.ports.m_key = settings.election.m_key = MKey{0xabc};
+        settings.m_keys = {{.seed = {}, .key = MKey{0xabc}}};
+      }
       all[which].start(settings);
     }
     ASSERT_TRUE(all.settle()) << all.find_fault();
     EXPECT_EQ(all[0].state(), SmState::Master);
     EXPECT_EQ(all[1].state(), SmState::Master);
     const auto before = all.lids();
+    unsigned handovers = 0;
+    all[1 - higher].on_send = [&](const Smp& smp) {
+      handovers += smp.method == Method::Set && is_about(smp, AttributeId::SmInfo) &&
+                           smp.attribute_modifier == static_cast<std::uint32_t>(SmControl::Handover)
+                       ? 1
+                       : 0;
+    };
+    // It hears of the other before it has met its port.
+    const TimePoint late = all.runtime.now() + 500ms;
+    all[1 - higher].loses = [&](const Smp& smp) {
+      return keyed && is_about(smp, AttributeId::NodeInfo) && all.runtime.now() < late;
+    };
     for (const auto& [node, port] : joint) all.fabric.set_link(node, port, true);
     ASSERT_TRUE(all.run_until([&] { return all[1 - higher].state() == SmState::Standby; }, 10s));
+    EXPECT_EQ(handovers, 1u) << "each is obeyed, with the key of the port that it goes to";
     ASSERT_TRUE(all.settle()) << all.find_fault();
     EXPECT_EQ(all[higher].state(), SmState::Master);
     EXPECT_LE(all.longest_rivalry, 22s);
@@ -666,6 +685,29 @@ TEST(Managers, SubnetsThatAreJoinedHaveOneMaster) {
     }
     EXPECT_LE(moved, before.size() / 2);
   }
+}
+
+/// Reports go by where a P_Key stands in our own table.
+TEST(Managers, WhoRulesAgainReadsPKeysAgain) {
+  Managers all(kTree, kTwo);
+  ASSERT_TRUE(start(all, 0, 2));
+  all.run_for(5s);
+  const auto knows_its_keys = [&] {
+    const auto now = all[0].manager->active().current();
+    const Fabric& fabric = now->fabric();
+    const PortIdx own = fabric.sm_port;
+    return all[0].manager->program_state().keys.find_part(
+               {fabric.node_guid[fabric.node_of[own]], fabric.number_of(own)}) != nullptr;
+  };
+  EXPECT_TRUE(knows_its_keys());
+  all[1].start(manager_settings(9));
+  ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Standby; }, 10s));
+  ASSERT_TRUE(all.settle());
+  all[1].kill();
+  ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Master; }, kNoticed));
+  ASSERT_TRUE(all.settle());
+  all.run_for(5s);
+  EXPECT_TRUE(knows_its_keys());
 }
 
 TEST(Managers, AnMKeyThatEveryManagerKnowsIsNoHindrance) {
