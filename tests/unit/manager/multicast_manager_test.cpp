@@ -5,19 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "smd/base/log.h"
-#include "smd/mad/tables.h"
-#include "smd/routing/engine.h"
-#include "tests/support/fabric_text.h"
-#include "tests/support/holding_runtime.h"
-#include "tests/unit/manager/small_subnet.h"
-#include "tests/unit/smp/fake_transport.h"
+#include "tests/unit/manager/multicast_bench.h"
 
 namespace smd::test {
 namespace multicast_manager_test {
@@ -25,145 +14,6 @@ namespace multicast_manager_test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-/// The manager is on H1; two cables join the switches, by ports 3 and 4.
-constexpr std::string_view kWhole = "H1-S1:1 H2-S1:2 S1:3-S2:3 S1:4-S2:4 H3-S2:1";
-
-struct Bench {
-  Bench() {
-    settings.groups.clear();  // none but those of hosts
-    wire.on_sent = [this](const MadPacket& packet) { answer(packet); };
-    make();
-  }
-
-  void make() {
-    manager = std::make_unique<MulticastManager>(holding, client, memory, meter);
-    manager->on_change([this](const std::vector<GroupChange>& changes) {
-      news.insert(news.end(), changes.begin(), changes.end());
-    });
-  }
-
-  /// Another cycle ended, with the fabric `text`.
-  void adopt(std::string_view text = kWhole) {
-    auto fabric = std::make_shared<Fabric>(fabric_from(text));
-    for (PortInfo& info : fabric->port_info) info.mtu_cap = mtu_cap;
-    for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = fdb_cap;
-    IndexVector<NodeIdx, HopPath> path(fabric->node_count());
-    path[node(*fabric, "S1")] = kToS1;
-    if (text.find("S2") != text.npos)
-      path[node(*fabric, "S2")] =
-          text.find("S1:3") != text.npos ? kToS2 : HopPath{PortNum{1}, PortNum{4}};
-    const LidMap lids = lids_in_order(*fabric);
-    now = std::make_shared<const ActiveSubnet>(
-        ActiveSubnet{.sweep = {.fabric = fabric, .path = std::move(path)},
-                     .lids = lids,
-                     .routing = find_engine("updn")->compute(*fabric, lids, {}).value(),
-                     .rows = SlToVlMaps{}});
-    manager->adopt(now, settings);
-  }
-
-  static Gid mgid(std::uint64_t group) { return {0xff12401bffff0000u, Guid{group}}; }
-
-  static Guid host(unsigned number) { return Guid{0x20001u + 0x100u * number}; }
-
-  GroupRequest request(unsigned number, std::uint64_t group) const {
-    return {.mgid = mgid(group),
-            .port_gid = Gid{kDefaultSubnetPrefix, host(number)},
-            .q_key = 0xb1b,
-            .tclass = 0,
-            .p_key = kDefaultPKey,
-            .sl = 0,
-            .flow_label = 0,
-            .join_state = join_state::kFull};
-  }
-
-  void join(unsigned number, std::uint64_t group) {
-    ASSERT_TRUE(manager->groups().join(*manager->realm(), request(number, group), host(number)));
-    manager->note_change();
-  }
-
-  void leave(unsigned number, std::uint64_t group) {
-    ASSERT_TRUE(manager->groups().leave(*manager->realm(), request(number, group), host(number)));
-    manager->note_change();
-  }
-
-  [[nodiscard]] Lid mlid(std::uint64_t group) const {
-    const Group* found = manager->groups().find(mgid(group));
-    return found != nullptr ? found->mlid : kUnassignedLid;
-  }
-
-  /// What the switch has in its table, one bit a port.
-  [[nodiscard]] unsigned mask(unsigned sw, Lid of) const {
-    const unsigned place = of.value() - 0xc000u;
-    const auto found =
-        tables.find({sw, encode_modifier({static_cast<std::uint16_t>(place / 32), 0})});
-    return found == tables.end() ? 0u : (*decode_mft_block(found->second))[place % 32];
-  }
-
-  bool run_until(const std::function<bool()>& done) {
-    return runtime.run_while_not(done, runtime.now() + Duration{60s});
-  }
-
-  bool settle() {
-    return run_until([this] { return manager->at_rest(); });
-  }
-
-  void run_for(Duration time) { runtime.run_until(runtime.now() + time); }
-
-  /// A Set was sent and is not answered yet.
-  bool run_into_writing() {
-    const std::size_t before = writes();
-    return run_until([&] { return writes() > before; });
-  }
-
-  [[nodiscard]] std::size_t writes() const {
-    return static_cast<std::size_t>(
-        std::ranges::count(sent, Method::Set, [](const Smp& smp) { return smp.method; }));
-  }
-
-  sim::SimRuntime runtime;
-  HoldingRuntime holding{runtime};
-  FakeTransport wire;
-  SmpClient client{runtime, wire, {.retries = 1, .timeout = 10ms}};
-  MftMemory memory;
-  CostMeter meter{runtime, client, {}};
-  Settings settings = small_settings();
-  std::shared_ptr<const ActiveSubnet> now;
-  std::vector<Smp> sent;
-  std::vector<GroupChange> news;
-  std::uint8_t mtu_cap = 5;
-  std::uint16_t fdb_cap = 64;
-  std::optional<unsigned> silent;                                // switch
-  bool silent_to_gets = false;                                   // alone, where it is silent
-  std::optional<PortNum> cut;                                    // cable, by its port of S1
-  std::map<std::pair<unsigned, std::uint32_t>, SmpData> tables;  // by switch and modifier
-  std::unique_ptr<MulticastManager> manager;
-
- private:
-  /// A millisecond later, by the one at the end of the path.
-  void answer(const MadPacket& packet) {
-    const Smp smp = decode_smp(packet.mad).value();
-    sent.push_back(smp);
-    const unsigned sw = smp.hop_count;
-    EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
-    if (silent == sw && (!silent_to_gets || smp.method == Method::Get)) return;
-    if (sw == 2 && cut == PortNum{smp.initial_path[2]}) return;
-    runtime.call_at(runtime.now() + Duration{1ms}, [this, smp, sw] {
-      SmpData& held = tables[{sw, smp.attribute_modifier}];
-      if (smp.method == Method::Set) held = smp.data;
-      Smp reply = answer_to(smp);
-      reply.data = held;
-      wire.deliver(reply);
-    });
-  }
-};
-
-/// Of ports, as in a table.
-constexpr unsigned ports(std::initializer_list<unsigned> numbers) {
-  unsigned mask = 0;
-  for (const unsigned number : numbers) mask |= 1u << number;
-  return mask;
-}
 
 TEST(MulticastManager, SaysWhereAGroupOfTheSiteIsLargerThanALinkCarries) {
   Bench bench;
@@ -338,6 +188,41 @@ TEST(MulticastManager, WhatIsWantedIsOfTheSnapshotThatIsThere) {
   EXPECT_EQ(bench.manager->stats().acyclic, true);
 }
 
+//   H1    H2    H3    H4    the first group: from H2 to H4, then to H1 too
+//   S1 -- S2 -- S3 -- S4    the last group: from H3 to H4 and to S1, as long as H5 is there
+//
+// What H2 sends has the channel to S1 and waits for that to S4, what H3 sends has that and waits.
+TEST(MulticastManager, WhatWaitsForALaterRoundIsProvedAsItIsHeld) {
+  constexpr unsigned kGroups = 300;  // more than one round takes
+  Bench bench;
+  bench.settings.multicast_proof = CopyModel::LockStep;
+  bench.settings.multicast_trees = TreeShape::BySender;
+  bench.fdb_cap = 512;
+  bench.adopt(kRow);
+  for (unsigned group = 1; group <= kGroups; ++group) {
+    bench.join(4, group);
+    bench.run_for(1ms);
+  }
+  bench.join(2, 1, join_state::kSendOnlyFull);
+  bench.join(3, kGroups, join_state::kSendOnlyFull);
+  bench.join(5, kGroups);
+  ASSERT_TRUE(bench.settle());
+  ASSERT_LT(bench.mlid(1), bench.mlid(kGroups));
+  ASSERT_EQ(bench.mask(2, bench.mlid(kGroups)), ports({3}));
+  ASSERT_EQ(bench.manager->stats().credit_loops, 0u);
+  const std::uint64_t rounds = bench.manager->stats().rounds;
+  bench.adopt(kRow.substr(0, kRow.find(" H5")));
+  bench.join(1, 1);
+  ASSERT_TRUE(bench.run_until([&] { return bench.manager->stats().rounds == rounds + 2; }));
+  ASSERT_EQ(bench.mask(2, bench.mlid(1)), ports({3, 4})) << "of the first round";
+  ASSERT_EQ(bench.mask(2, bench.mlid(kGroups)), ports({3})) << "not yet its turn";
+  EXPECT_EQ(bench.manager->stats().acyclic, false);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(2, bench.mlid(kGroups)), 0u);
+  EXPECT_EQ(bench.manager->stats().acyclic, true);
+  EXPECT_EQ(bench.manager->stats().credit_loops, 1u);
+}
+
 TEST(MulticastManager, TreesAreCheckedBesideRoutesWhenAllAreLaid) {
   constexpr unsigned kGroups = 300;  // more than one round takes
   Bench bench;
@@ -476,6 +361,29 @@ TEST(MulticastManager, AChangeOfTheSubnetBeginsTheRetriesAnew) {
   bench.silent.reset();
   bench.run_for(2s);
   EXPECT_EQ(bench.manager->stats().unmet, 0u);
+}
+
+TEST(MulticastManager, AGroupForWhichNoTreeCanBeLaidWaitsForTheNextSnapshot) {
+  Bench bench;
+  bench.crossed = true;
+  bench.adopt();
+  const unsigned long errors = log::count(log::Level::Error);
+  bench.silent = 2;
+  bench.join(1, 1);
+  bench.join(3, 1);
+  bench.join(3, 2);
+  ASSERT_TRUE(bench.settle());
+  ASSERT_EQ(log::count(log::Level::Error), errors + 1) << "packets would go round";
+  EXPECT_EQ(bench.manager->stats().unmet, 1u) << "what the silent switch has of the other";
+  bench.silent.reset();
+  bench.run_for(100s);
+  EXPECT_EQ(bench.mask(2, bench.mlid(2)), ports({1}));
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+  EXPECT_EQ(log::count(log::Level::Error), errors + 1) << "not tried with what is tried again";
+  bench.crossed = false;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 4}));
 }
 
 TEST(MulticastManager, ABlockThatCouldNotBeReadIsNotWritten) {
