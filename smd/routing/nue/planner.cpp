@@ -144,9 +144,13 @@ NuePlanner::Homes NuePlanner::begin(unsigned layers) {
   for (const std::vector<SwitchIdx>& of_layer : roots) {
     EscapeTree escape{channels_, of_layer};
     TurnSet turns{channels_, escape.list_channels()};
-    for (const auto& [in, out] : escape.list_turns()) turns.add(in, out);
+    TreeTurns counts{channels_};
+    for (const auto& [in, out] : escape.list_turns()) {
+      turns.add(in, out);
+      counts.add(in, out);
+    }
     turns.keep();
-    layers_.push_back({std::move(turns), std::move(escape), TreeTurns{channels_}});
+    layers_.push_back({std::move(turns), std::move(escape), std::move(counts)});
   }
   return homes;
 }

@@ -43,9 +43,8 @@ class NuePlanner {
   /// links than `most`, see count_links(). Requires: stride >= 1.
   bool plan_in_strides(std::size_t stride, std::uint64_t most);
 
-  /// Gives up the escape routes that no tree takes. Then takes out trees with detours, the first
-  /// planned first, and grows them again where they get shorter; no more when that succeeds too
-  /// seldom. Requires: a plan.
+  /// Takes out trees with detours, the first planned first, and grows them again where they get
+  /// shorter; no more when that succeeds too seldom. Requires: a plan.
   void polish();
 
   /// Gives up the escape routes that no tree takes. Then grows every tree again where that makes
@@ -72,6 +71,11 @@ class NuePlanner {
   /// Of one layer: an order of the channels that all of its turns agree with.
   [[nodiscard]] std::vector<Channel> list_channels(std::size_t layer) const {
     return layers_[layer].turns.list_channels();
+  }
+
+  /// Of one layer, see EscapeTree::list_links(); none where it was given up.
+  [[nodiscard]] std::vector<Channel> list_escape_links(std::size_t layer) const {
+    return is_rebalanced() ? std::vector<Channel>{} : layers_[layer].escape.list_links();
   }
 
   /// The planned tree. Requires: planned.

@@ -40,6 +40,7 @@ std::uint32_t find_price(double load) {
 void NuePlanner::give_up_escapes() {
   for (Layer& layer : layers_) {
     for (const auto& [in, out] : layer.escape.list_turns()) {
+      layer.counts.remove(in, out);
       if (!layer.counts.is_taken(in, out)) layer.turns.remove(in, out);
     }
     layer.turns.forget_barred();
@@ -54,7 +55,6 @@ std::uint64_t NuePlanner::count_detours() const {
 }
 
 void NuePlanner::polish() {
-  give_up_escapes();
   if (count_detours() < links_ / kRare) return;
   int patience = kPatience;
   for (const SwitchIdx destination : planned_) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <tuple>
 
+#include "smd/routing/graph/disjoint_sets.h"
+
 namespace smd {
 namespace {
 
@@ -18,18 +20,42 @@ EscapeTree::EscapeTree(const Channels& channels, const std::vector<SwitchIdx>& r
       order_(roots),
       up_(channels.switches(), kNoChannel),
       down_(channels.switches(), kNoChannel) {
-  IndexVector<SwitchIdx, char> met(channels.switches(), 0);
-  for (const SwitchIdx root : roots) met[root] = 1;
+  grow(nullptr);
+}
+
+EscapeTree::EscapeTree(const Channels& channels,
+                       const std::vector<SwitchIdx>& roots,
+                       std::span<const Channel> links)
+    : channels_(&channels),
+      order_(roots),
+      up_(channels.switches(), kNoChannel),
+      down_(channels.switches(), kNoChannel) {
+  std::vector<char> in_tree(channels.size(), 0);
+  for (const Channel link : links) in_tree[link] = in_tree[channels.reverse[link]] = 1;
+  grow(&in_tree);
+}
+
+void EscapeTree::grow(const std::vector<char>* links) {
+  IndexVector<SwitchIdx, char> met(channels_->switches(), 0);
+  for (const SwitchIdx root : order_) met[root] = 1;
   for (std::size_t at = 0; at < order_.size(); ++at) {
     const SwitchIdx sw = order_[at];
-    for (Channel c = channels.first[sw.value()]; c < channels.first[sw.value() + 1]; ++c) {
-      const SwitchIdx neighbour = channels.to[c];
-      if (met[neighbour]) continue;
+    for (Channel c = channels_->first[sw.value()]; c < channels_->first[sw.value() + 1]; ++c) {
+      const SwitchIdx neighbour = channels_->to[c];
+      if (met[neighbour] || (links != nullptr && !(*links)[c])) continue;
       met[neighbour] = 1;
-      up_[neighbour] = channels.reverse[c];
+      up_[neighbour] = channels_->reverse[c];
       order_.push_back(neighbour);
     }
   }
+}
+
+std::vector<Channel> EscapeTree::list_links() const {
+  std::vector<Channel> links;
+  for (const SwitchIdx sw : order_) {
+    if (up_[sw] != kNoChannel) links.push_back(up_[sw]);
+  }
+  return links;
 }
 
 std::vector<Channel> EscapeTree::list_channels() const {
@@ -73,6 +99,92 @@ void EscapeTree::aim_at(SwitchIdx destination) {
     down_[parent] = channels_->reverse[up_[sw]];
     above_.push_back(parent);
   }
+}
+
+namespace {
+
+/// Parts of islands that grow together, link by link.
+class EscapeLinks {
+ public:
+  EscapeLinks(const Channels& channels, TurnSet& turns)
+      : channels_(channels),
+        turns_(turns),
+        parts_(channels.switches()),
+        leaving_(channels.switches()) {}
+
+  [[nodiscard]] bool joins_parts(Channel link) {
+    return parts_.find(channels_.from[link]) != parts_.find(channels_.to[link]);
+  }
+
+  /// Whether all turns between the link and those that are there agree with the order of the set.
+  [[nodiscard]] bool fits(Channel link) {
+    return for_each_turn(link, [&](Channel in, Channel out) {
+      return turns_.has(in, out) || (turns_.fits(in, out) && !turns_.is_barred(in, out));
+    });
+  }
+
+  void add(Channel link) {
+    const std::size_t before = let_in_.size();
+    const bool free = for_each_turn(link, [&](Channel in, Channel out) {
+      if (!turns_.has(in, out)) let_in_.emplace_back(in, out);
+      return turns_.add(in, out);
+    });
+    if (!free) {
+      turns_.take_back();
+      let_in_.resize(before);
+      return;
+    }
+    turns_.keep();
+    parts_.join(channels_.from[link], channels_.to[link]);
+    leaving_[channels_.from[link]].push_back(link);
+    leaving_[channels_.to[link]].push_back(channels_.reverse[link]);
+    links_.push_back(link);
+  }
+
+  [[nodiscard]] const std::vector<Channel>& links() const { return links_; }
+
+  void give_up() {
+    for (const auto& [in, out] : let_in_) turns_.remove(in, out);
+  }
+
+ private:
+  template <class Visit>
+  bool for_each_turn(Channel link, Visit&& visit) {
+    for (const Channel in : {link, channels_.reverse[link]}) {
+      for (const Channel out : leaving_[channels_.to[in]]) {
+        if (!visit(in, out) || !visit(channels_.reverse[out], channels_.reverse[in])) return false;
+      }
+    }
+    return true;
+  }
+
+  const Channels& channels_;
+  TurnSet& turns_;
+  DisjointSets parts_;
+  IndexVector<SwitchIdx, std::vector<Channel>> leaving_;  // out of a switch, in the tree
+  std::vector<std::pair<Channel, Channel>> let_in_;
+  std::vector<Channel> links_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
+                                                      TurnSet& turns,
+                                                      std::span<const Channel> kept) {
+  EscapeLinks tree{channels, turns};
+  for (const Channel link : kept) tree.add(link);
+  for (const bool any : {false, true}) {
+    for (Channel c = 0; c < channels.size(); ++c) {
+      if (channels.from[c] < channels.to[c] && tree.joins_parts(c) && (any || tree.fits(c)))
+        tree.add(c);
+    }
+  }
+  for (Channel c = 0; c < channels.size(); ++c) {
+    if (!tree.joins_parts(c)) continue;
+    tree.give_up();
+    return std::nullopt;
+  }
+  return tree.links();
 }
 
 TreeGrowth::TreeGrowth(const Channels& channels)

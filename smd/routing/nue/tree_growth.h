@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,9 +22,17 @@ class EscapeTree {
   /// Breadth-first from each root. Requires: one root per island.
   EscapeTree(const Channels& channels, const std::vector<SwitchIdx>& roots);
 
+  /// The same over these links alone, either channel of each. Requires: they span every island.
+  EscapeTree(const Channels& channels,
+             const std::vector<SwitchIdx>& roots,
+             std::span<const Channel> links);
+
   /// Channels from the leaves up to the roots and down again, each island's links outside its tree
   /// taken likewise: every turn of the tree agrees with this order.
   [[nodiscard]] std::vector<Channel> list_channels() const;
+
+  /// Of every link in the tree the channel that leads up.
+  [[nodiscard]] std::vector<Channel> list_links() const;
 
   /// Every turn that some route along the tree takes.
   [[nodiscard]] std::vector<std::pair<Channel, Channel>> list_turns() const;
@@ -37,12 +46,22 @@ class EscapeTree {
   }
 
  private:
+  void grow(const std::vector<char>* links);
+
   const Channels* channels_;
   std::vector<SwitchIdx> order_;          // near to far, island by island
   IndexVector<SwitchIdx, Channel> up_;    // to the parent; kNoChannel at roots
   IndexVector<SwitchIdx, Channel> down_;  // to the child that the destination is below
   std::vector<SwitchIdx> above_;          // switches with a path down
 };
+
+/// Links of a spanning tree of every island that goes beside all turns of a layer, `kept` among
+/// them as far as they are a part of one. Its turns are in the set then, and kept. Nothing, and the
+/// set as it was, where no link joins two parts of an island without closing a cycle. Requires:
+/// nobody has turns in the set that are neither kept nor taken back.
+[[nodiscard]] std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
+                                                                    TurnSet& turns,
+                                                                    std::span<const Channel> kept);
 
 // Routes to one destination switch as a tree, grown outwards from it: every switch takes a channel
 // to one that is in the tree already, if the turn at that one's end is free on the layer.
