@@ -137,7 +137,9 @@ class Nue final : public Engine {
                       .paths = std::move(paths)};
     for (TargetLid& lid : record.served) lid.layer = layer_of[lid.lid.value()];
     for (unsigned layer = 0; layer < result.vls; ++layer)
-      record.layers.push_back({.order = planner.list_channels(layer), .taken = {}});
+      record.layers.push_back({.order = planner.list_channels(layer),
+                               .taken = {},
+                               .escape = planner.list_escape_links(layer)});
     std::vector<std::uint64_t> loads = record.paths;
     for (Channel c = 0; c < loads.size(); ++c) loads[c] *= on.costs[c];
     result.turns = std::make_shared<const TurnRecord>(std::move(record));

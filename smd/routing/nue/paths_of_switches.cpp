@@ -191,7 +191,7 @@ class TurnsOfTables : SwitchPaths {
     std::vector<TreeTurns> taken = record.count_turns();
     TurnSet turns{channels_, order_channels()};
     if (!taken.front().fill(turns)) return nullptr;
-    record.layers.front() = {turns.list_channels(), std::move(taken.front())};
+    record.layers.front() = {turns.list_channels(), std::move(taken.front()), {}};
     return std::make_shared<const TurnRecord>(std::move(record));
   }
 };

@@ -113,7 +113,7 @@ class SwitchPaths {
                       .served = list_served_lids(find_targets(fabric_, lids_)),
                       .layers = {},
                       .paths = {}};
-    record.layers.push_back({std::move(order), std::nullopt});
+    record.layers.push_back({std::move(order), std::nullopt, {}});
     return record;
   }
 

@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::uint32_t kDead = kUnreached - 1;  // leads nowhere, or in a circle
 
+// How often the switches that a tree leaves out are sent along the escape tree before all are.
+constexpr int kEscapeRounds = 6;
+
 }  // namespace
 
 void set_layer_sls(std::size_t switches,
@@ -54,15 +57,14 @@ NueUpdate::NueUpdate(const Fabric& fabric,
       growth_(channels_),
       is_missing_(fabric.switch_count(), 0),
       flow_(fabric.switch_count(), 0) {
-  std::vector<SwitchIdx> roots;
   for (const auto& island : find_islands(graph)) {
-    roots.push_back(
+    roots_.push_back(
         *std::ranges::max_element(island, {}, [&](SwitchIdx sw) { return targets.hosts[sw]; }));
     for (const SwitchIdx sw : island)
       island_of_[sw] = static_cast<std::uint32_t>(island_size_.size());
     island_size_.push_back(static_cast<std::uint32_t>(island.size()));
   }
-  first_order_ = EscapeTree{channels_, roots}.list_channels();
+  first_order_ = EscapeTree{channels_, roots_}.list_channels();
   for (const PortChanges::Gained& link : changes_.gained)
     gained_.push_back(by_port_(link.sw, link.port));
 }
@@ -432,7 +434,24 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
                             : carry_order(record->layers[layer].order, *map_, first_order_));
     if (!taken_[layer].fill(turns_.back())) return false;
   }
+  keep_escapes(record);
   return true;
+}
+
+// Where links of an escape tree went, others take their place. Layers that had none get none.
+void NueUpdate::keep_escapes(const TurnRecord* record) {
+  for (std::size_t layer = 0; layer < turns_.size(); ++layer) {
+    escapes_.emplace_back();
+    std::vector<Channel> kept;
+    if (record != nullptr) {
+      if (record->layers[layer].escape.empty()) continue;
+      for (const Channel was : record->layers[layer].escape) {
+        if (map_->now[was] != kNoChannel) kept.push_back(map_->now[was]);
+      }
+    }
+    if (const auto links = find_escape_links(channels_, turns_[layer], kept))
+      escapes_.back().emplace(channels_, roots_, *links);
+  }
 }
 
 std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
@@ -445,7 +464,10 @@ std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
                     .layers = {},
                     .paths = load_};
   for (std::size_t layer = 0; layer < turns_.size(); ++layer)
-    record.layers.push_back({turns_[layer].list_channels(), std::move(taken_[layer])});
+    record.layers.push_back(
+        {turns_[layer].list_channels(),
+         std::move(taken_[layer]),
+         escapes_[layer] ? escapes_[layer]->list_links() : std::vector<Channel>{}});
   for (Channel c = 0; c < load_.size(); ++c) record.paths[c] /= costs_[c];
   return std::make_shared<const TurnRecord>(std::move(record));
 }
@@ -493,6 +515,7 @@ bool NueUpdate::repair(const Broken& broken) {
     if (out != kNoChannel) taken_[home].remove(in, out);
   }
   change_load(tree_, wanted.demand, false);
+  if (escapes_[home] && regrow_with_escapes(wanted)) return true;
   growth_.forget_settled();
   for (unsigned step = 0; step < turns_.size(); ++step) {
     if (regrow(wanted, static_cast<unsigned>((home + step) % turns_.size()))) return true;
@@ -558,13 +581,68 @@ void NueUpdate::settle_all(const TargetLid& wanted, unsigned layer) {
   for (const SwitchIdx sw : dead_) is_missing_[sw] = 0;
 }
 
+// On its layer. tree_: what is left of its routes, most of which stays.
+bool NueUpdate::regrow_with_escapes(const TargetLid& wanted) {
+  const unsigned home = layer_[wanted.lid.value()];
+  const std::uint32_t island = island_of_[wanted.last];
+  EscapeTree& escape = *escapes_[home];
+  escape.aim_at(wanted.last);
+  escaping_.assign(channels_.switches(), kNoChannel);
+  for (int round = 0; round <= kEscapeRounds; ++round) {
+    settle_beside_escapes(wanted);
+    growth_.grow(turns_[home], wanted.last, load_, {});
+    const GrownTree& grown = growth_.tree();
+    if (grown.order.size() == island_size_[island]) {
+      take_grown(wanted, home);
+      return true;
+    }
+    turns_[home].take_back();
+    for (SwitchIdx sw : grown.depth.indices()) {
+      if (island_of_[sw] != island || (grown.depth[sw] != kUnreached && round + 1 < kEscapeRounds))
+        continue;
+      for (; sw != wanted.last && escaping_[sw] == kNoChannel; sw = channels_.to[escaping_[sw]])
+        escaping_[sw] = escape.egress(sw);
+    }
+  }
+  return false;
+}
+
+// Those that escape, and whoever is left whose path meets none of them.
+void NueUpdate::settle_beside_escapes(const TargetLid& wanted) {
+  growth_.forget_settled();
+  IndexVector<SwitchIdx, std::uint32_t> depth(channels_.switches(), kUnreached);
+  depth[wanted.last] = 0;
+  for (const SwitchIdx start : escaping_.indices()) {
+    path_.clear();
+    SwitchIdx sw = start;
+    for (; escaping_[sw] != kNoChannel && depth[sw] == kUnreached; sw = channels_.to[escaping_[sw]])
+      path_.push_back(sw);
+    for (std::uint32_t links = depth[sw]; !path_.empty(); path_.pop_back()) {
+      depth[path_.back()] = ++links;
+      growth_.settle(path_.back(), escaping_[path_.back()], links);
+    }
+  }
+  for (std::size_t at = 1; at < tree_.order.size(); ++at) {  // whoever stands behind another
+    const SwitchIdx sw = tree_.order[at], next = channels_.to[tree_.egress[sw]];
+    if (escaping_[sw] != kNoChannel || depth[next] == kUnreached || escaping_[next] != kNoChannel)
+      continue;
+    depth[sw] = depth[next] + 1;
+    growth_.settle(sw, tree_.egress[sw], depth[sw]);
+  }
+}
+
 bool NueUpdate::regrow(const TargetLid& wanted, unsigned layer) {
   growth_.grow(turns_[layer], wanted.last, load_, {});
-  const GrownTree& tree = growth_.tree();
-  if (tree.order.size() != island_size_[island_of_[wanted.last]]) {
+  if (growth_.tree().order.size() != island_size_[island_of_[wanted.last]]) {
     turns_[layer].take_back();
     return false;
   }
+  take_grown(wanted, layer);
+  return true;
+}
+
+void NueUpdate::take_grown(const TargetLid& wanted, unsigned layer) {
+  const GrownTree& tree = growth_.tree();
   turns_[layer].keep();
   layer_[wanted.lid.value()] = static_cast<std::uint8_t>(layer);
   for (std::size_t at = 1; at < tree.order.size(); ++at) {
@@ -573,7 +651,6 @@ bool NueUpdate::regrow(const TargetLid& wanted, unsigned layer) {
   }
   taken_[layer].add(tree);
   change_load(tree, wanted.demand, true);
-  return true;
 }
 
 // Links that came up, and the trees in force: what gets shorter over them goes there, and of the

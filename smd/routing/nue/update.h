@@ -25,7 +25,10 @@ void set_layer_sls(std::size_t switches,
                    RoutingTables& tables);
 
 // New routes out of those in force: every tree that a change left whole stays, on its layer; of the
-// others, what still leads to the destination. What TurnRecord says of the routes in force is taken
+// others, what still leads to the destination. Who finds no turn that is free takes the escape tree
+// of the layer, and who handed over to him finds another way or takes it, too: so no LID has to
+// leave its layer, as long as an escape tree can be had beside the trees that are kept. What
+// TurnRecord says of the routes in force is taken
 // over, and only LIDs that the change touches are looked at. Where there is no record of them, or
 // islands grow together, every entry is read.
 //
@@ -77,6 +80,7 @@ class NueUpdate {
   void look_at(const TargetLid& lid);
   void read_all();
   [[nodiscard]] bool fill_turns(const TurnRecord* record);
+  void keep_escapes(const TurnRecord* record);
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
   [[nodiscard]] std::vector<Lid> list_recomputed() const;
   void choose_layers();
@@ -88,6 +92,9 @@ class NueUpdate {
   void settle_beside(const TargetLid& wanted);
   void settle_all(const TargetLid& wanted, unsigned layer);
   bool regrow(const TargetLid& wanted, unsigned layer);
+  bool regrow_with_escapes(const TargetLid& wanted);
+  void settle_beside_escapes(const TargetLid& wanted);
+  void take_grown(const TargetLid& wanted, unsigned layer);
   void walk(const TargetLid& wanted);
   void change_load(const GrownTree& tree, std::uint32_t demand, bool add);
   void follow_before(const TurnRecord& record,
@@ -124,14 +131,16 @@ class NueUpdate {
   const ChannelsByPort by_port_;
   IndexVector<SwitchIdx, std::uint32_t> island_of_;
   std::vector<std::uint32_t> island_size_;
+  std::vector<SwitchIdx> roots_;      // of escape trees: one for each island
   std::vector<Channel> first_order_;  // along escape trees
   std::vector<TargetLid> wanted_;     // ascending by LID
   std::vector<std::uint8_t> layer_;   // by LID
 
   RoutingTables result_;
-  std::vector<TreeTurns> taken_;     // by layer, by LIDs
-  std::vector<TurnSet> turns_;       // by layer; of those that are taken, and were meanwhile
-  std::vector<std::uint64_t> load_;  // by channel
+  std::vector<TreeTurns> taken_;  // by layer, by LIDs
+  std::vector<TurnSet> turns_;    // by layer; of those that are taken, and were meanwhile
+  std::vector<std::optional<EscapeTree>> escapes_;  // by layer
+  std::vector<std::uint64_t> load_;                 // by channel
   std::vector<Channel> gained_;
   bool relinked_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
@@ -145,7 +154,8 @@ class NueUpdate {
 
   // Scratch.
   TreeGrowth growth_;
-  GrownTree tree_;  // what is left of a LID's routes
+  GrownTree tree_;                            // what is left of a LID's routes
+  IndexVector<SwitchIdx, Channel> escaping_;  // egress of who takes the escape tree
   std::vector<SwitchIdx> path_, dead_;
   std::vector<Channel> into_;
   IndexVector<SwitchIdx, char> is_missing_;
