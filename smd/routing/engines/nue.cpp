@@ -99,7 +99,8 @@ class Nue final : public Engine {
     } else {
       plan = std::make_unique<NuePlanner>(on.graph, on.channels, on.targets, on.costs);
       // Fewer layers are better where every route is a shortest one on them.
-      while (!plan->plan(layers, layers < on.most)) layers = std::min(2 * layers, on.most);
+      while (!plan->plan(layers, layers < on.most) || (layers < on.most && !plan->can_lose_links()))
+        layers = std::min(2 * layers, on.most);
       plan->polish();
     }
     NuePlanner& planner = *plan;

@@ -170,12 +170,19 @@ class EscapeLinks {
 
 std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
                                                       TurnSet& turns,
-                                                      std::span<const Channel> kept) {
+                                                      std::span<const Channel> kept,
+                                                      Channel without) {
   EscapeLinks tree{channels, turns};
-  for (const Channel link : kept) tree.add(link);
+  const auto is_out = [&](Channel link) {
+    return link == without || channels.reverse[link] == without;
+  };
+  for (const Channel link : kept) {
+    if (!is_out(link)) tree.add(link);
+  }
   for (const bool any : {false, true}) {
     for (Channel c = 0; c < channels.size(); ++c) {
-      if (channels.from[c] < channels.to[c] && tree.joins_parts(c) && (any || tree.fits(c)))
+      if (channels.from[c] < channels.to[c] && tree.joins_parts(c) && !is_out(c) &&
+          (any || tree.fits(c)))
         tree.add(c);
     }
   }

@@ -57,11 +57,13 @@ class EscapeTree {
 
 /// Links of a spanning tree of every island that goes beside all turns of a layer, `kept` among
 /// them as far as they are a part of one. Its turns are in the set then, and kept. Nothing, and the
-/// set as it was, where no link joins two parts of an island without closing a cycle. Requires:
-/// nobody has turns in the set that are neither kept nor taken back.
+/// set as it was, where no link joins two parts of an island without closing a cycle. With
+/// `without` that link is none of them. Requires: nobody has turns in the set that are neither kept
+/// nor taken back.
 [[nodiscard]] std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
                                                                     TurnSet& turns,
-                                                                    std::span<const Channel> kept);
+                                                                    std::span<const Channel> kept,
+                                                                    Channel without = kNoChannel);
 
 // Routes to one destination switch as a tree, grown outwards from it: every switch takes a channel
 // to one that is in the tree already, if the turn at that one's end is free on the layer.
