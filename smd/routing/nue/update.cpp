@@ -449,8 +449,9 @@ void NueUpdate::keep_escapes(const TurnRecord* record) {
         if (map_->now[was] != kNoChannel) kept.push_back(map_->now[was]);
       }
     }
-    if (const auto links = find_escape_links(channels_, turns_[layer], kept))
-      escapes_.back().emplace(channels_, roots_, *links);
+    auto links = find_escape_links(channels_, turns_[layer], kept);
+    if (!links && !kept.empty()) links = find_escape_links(channels_, turns_[layer], {});
+    if (links) escapes_.back().emplace(channels_, roots_, *links);
   }
 }
 
