@@ -516,7 +516,7 @@ bool NueUpdate::repair(const Broken& broken) {
     if (out != kNoChannel) taken_[home].remove(in, out);
   }
   change_load(tree_, wanted.demand, false);
-  if (escapes_[home] && regrow_with_escapes(wanted)) return true;
+  if (regrow_with_escapes(wanted)) return true;
   growth_.forget_settled();
   for (unsigned step = 0; step < turns_.size(); ++step) {
     if (regrow(wanted, static_cast<unsigned>((home + step) % turns_.size()))) return true;
@@ -586,30 +586,88 @@ void NueUpdate::settle_all(const TargetLid& wanted, unsigned layer) {
 bool NueUpdate::regrow_with_escapes(const TargetLid& wanted) {
   const unsigned home = layer_[wanted.lid.value()];
   const std::uint32_t island = island_of_[wanted.last];
-  EscapeTree& escape = *escapes_[home];
-  escape.aim_at(wanted.last);
+  TurnSet& turns = turns_[home];
   escaping_.assign(channels_.switches(), kNoChannel);
   for (int round = 0; round <= kEscapeRounds; ++round) {
-    settle_beside_escapes(wanted);
-    growth_.grow(turns_[home], wanted.last, load_, {});
-    const GrownTree& grown = growth_.tree();
-    if (grown.order.size() == island_size_[island]) {
-      take_grown(wanted, home);
-      return true;
+    if (settle_beside_escapes(wanted, turns)) {
+      growth_.grow(turns, wanted.last, load_, {});
+      if (growth_.tree().order.size() == island_size_[island]) {
+        take_grown(wanted, home);
+        return true;
+      }
     }
-    turns_[home].take_back();
-    for (SwitchIdx sw : grown.depth.indices()) {
-      if (island_of_[sw] != island || (grown.depth[sw] != kUnreached && round + 1 < kEscapeRounds))
-        continue;
-      for (; sw != wanted.last && escaping_[sw] == kNoChannel; sw = channels_.to[escaping_[sw]])
-        escaping_[sw] = escape.egress(sw);
+    turns.take_back();
+    for (const SwitchIdx sw : escaping_.indices()) {
+      if (island_of_[sw] != island || growth_.tree().depth[sw] != kUnreached) continue;
+      if (!escape(sw, wanted, turns)) round = kEscapeRounds - 1;
+    }
+    if (round + 1 != kEscapeRounds) continue;
+    if (!escapes_[home]) return false;
+    escapes_[home]->aim_at(wanted.last);
+    for (const SwitchIdx sw : escaping_.indices()) {
+      if (island_of_[sw] == island && sw != wanted.last) escaping_[sw] = escapes_[home]->egress(sw);
     }
   }
   return false;
 }
 
-// Those that escape, and whoever is left whose path meets none of them.
-void NueUpdate::settle_beside_escapes(const TargetLid& wanted) {
+// By the shortest path whose turns are free, each for itself. Whoever escapes already stays on his
+// way.
+bool NueUpdate::escape(SwitchIdx start, const TargetLid& wanted, TurnSet& turns) {
+  if (escaping_[start] != kNoChannel) return true;
+  for (const bool any : {false, true}) {
+    onward_.assign(channels_.size(), kNoChannel);
+    std::vector<Channel> reached;
+    const auto reach = [&](Channel c, Channel next) {
+      const SwitchIdx sw = channels_.from[c];
+      if (onward_[c] != kNoChannel || sw == wanted.last) return false;
+      if (escaping_[sw] != kNoChannel && escaping_[sw] != c) return false;
+      onward_[c] = next;
+      reached.push_back(c);
+      return sw == start;
+    };
+    const auto is_free = [&](Channel in, Channel out) {
+      if (turns.has(in, out)) return true;
+      if (turns.is_barred(in, out) || channels_.reverse[in] == out) return false;
+      if (turns.fits(in, out)) return true;
+      if (!any || !turns.add(in, out)) return false;
+      turns.remove(in, out);
+      return true;
+    };
+    Channel found = kNoChannel;
+    const auto look_before = [&](SwitchIdx sw, Channel out) {
+      for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+        const Channel in = channels_.reverse[c];
+        if (found == kNoChannel && onward_[in] == kNoChannel &&
+            (out == kNoChannel || is_free(in, out)) && reach(in, out == kNoChannel ? in : out))
+          found = in;
+      }
+    };
+    look_before(wanted.last, kNoChannel);
+    for (std::size_t at = 0; at < reached.size() && found == kNoChannel; ++at)
+      look_before(channels_.from[reached[at]], reached[at]);
+    turns.take_back();
+    if (found == kNoChannel) continue;
+    // A switch has one way to the LID.
+    path_.clear();
+    for (Channel c = found;; c = onward_[c]) {
+      const SwitchIdx sw = channels_.from[c];
+      if (escaping_[sw] == c) return true;
+      if (escaping_[sw] != kNoChannel) {
+        for (const SwitchIdx passed : path_) escaping_[passed] = kNoChannel;
+        return false;
+      }
+      escaping_[sw] = c;
+      path_.push_back(sw);
+      if (onward_[c] == c) return true;
+    }
+  }
+  return false;
+}
+
+// Those that escape, and whoever is left whose path meets none of them. False when the turns of
+// those that escape close a cycle.
+bool NueUpdate::settle_beside_escapes(const TargetLid& wanted, TurnSet& turns) {
   growth_.forget_settled();
   IndexVector<SwitchIdx, std::uint32_t> depth(channels_.switches(), kUnreached);
   depth[wanted.last] = 0;
@@ -619,8 +677,11 @@ void NueUpdate::settle_beside_escapes(const TargetLid& wanted) {
     for (; escaping_[sw] != kNoChannel && depth[sw] == kUnreached; sw = channels_.to[escaping_[sw]])
       path_.push_back(sw);
     for (std::uint32_t links = depth[sw]; !path_.empty(); path_.pop_back()) {
+      const Channel egress = escaping_[path_.back()];
+      const Channel next = escaping_[channels_.to[egress]];
+      if (next != kNoChannel && !turns.add(egress, next)) return false;
       depth[path_.back()] = ++links;
-      growth_.settle(path_.back(), escaping_[path_.back()], links);
+      growth_.settle(path_.back(), egress, links);
     }
   }
   for (std::size_t at = 1; at < tree_.order.size(); ++at) {  // whoever stands behind another
@@ -630,6 +691,7 @@ void NueUpdate::settle_beside_escapes(const TargetLid& wanted) {
     depth[sw] = depth[next] + 1;
     growth_.settle(sw, tree_.egress[sw], depth[sw]);
   }
+  return true;
 }
 
 bool NueUpdate::regrow(const TargetLid& wanted, unsigned layer) {

@@ -93,7 +93,8 @@ class NueUpdate {
   void settle_all(const TargetLid& wanted, unsigned layer);
   bool regrow(const TargetLid& wanted, unsigned layer);
   bool regrow_with_escapes(const TargetLid& wanted);
-  void settle_beside_escapes(const TargetLid& wanted);
+  bool settle_beside_escapes(const TargetLid& wanted, TurnSet& turns);
+  bool escape(SwitchIdx start, const TargetLid& wanted, TurnSet& turns);
   void take_grown(const TargetLid& wanted, unsigned layer);
   void walk(const TargetLid& wanted);
   void change_load(const GrownTree& tree, std::uint32_t demand, bool add);
@@ -156,6 +157,7 @@ class NueUpdate {
   TreeGrowth growth_;
   GrownTree tree_;                            // what is left of a LID's routes
   IndexVector<SwitchIdx, Channel> escaping_;  // egress of who takes the escape tree
+  std::vector<Channel> onward_;
   std::vector<SwitchIdx> path_, dead_;
   std::vector<Channel> into_;
   IndexVector<SwitchIdx, char> is_missing_;
