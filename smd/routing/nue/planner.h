@@ -47,8 +47,8 @@ class NuePlanner {
   /// shorter; no more when that succeeds too seldom. Requires: a plan.
   void polish();
 
-  /// Gives up the escape routes that no tree takes. Then grows every tree again where that makes
-  /// loads even enough for the links it costs, or saves links. Requires: a plan.
+  /// Grows every tree again where that makes loads even enough for the links it costs, or saves
+  /// links. Requires: a plan.
   void rebalance();
 
   /// Whether escape trees survive the loss of a link: of a sample of their links each has another
@@ -77,9 +77,9 @@ class NuePlanner {
     return layers_[layer].turns.list_channels();
   }
 
-  /// Of one layer, see EscapeTree::list_links(); none where it was given up.
+  /// Of one layer, see EscapeTree::list_links().
   [[nodiscard]] std::vector<Channel> list_escape_links(std::size_t layer) const {
-    return is_rebalanced() ? std::vector<Channel>{} : layers_[layer].escape.list_links();
+    return layers_[layer].escape.list_links();
   }
 
   /// The planned tree. Requires: planned.
@@ -110,7 +110,6 @@ class NuePlanner {
 
   void accept(SwitchIdx destination, unsigned layer, const GrownTree& tree);
 
-  void give_up_escapes();
   void rebalance(SwitchIdx destination);
   void read_unordered(SwitchIdx destination, GrownTree& tree) const;
   bool reroute(SwitchIdx destination);

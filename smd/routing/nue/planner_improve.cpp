@@ -40,17 +40,6 @@ std::uint32_t find_price(double load) {
 
 }  // namespace
 
-// Every destination has its tree now, which it gets back if there is no better one.
-void NuePlanner::give_up_escapes() {
-  for (Layer& layer : layers_) {
-    for (const auto& [in, out] : layer.escape.list_turns()) {
-      layer.counts.remove(in, out);
-      if (!layer.counts.is_taken(in, out)) layer.turns.remove(in, out);
-    }
-    layer.turns.forget_barred();
-  }
-}
-
 // The fabric falls apart without the link.
 bool NuePlanner::is_bridge(Channel link) const {
   DisjointSets parts{channels_.switches()};
@@ -170,7 +159,6 @@ void NuePlanner::change_load(const GrownTree& tree, SwitchIdx destination, bool 
 // carries, so full ones are left to whoever has no other way.
 
 void NuePlanner::rebalance() {
-  give_up_escapes();
   const std::uint64_t sum = std::accumulate(load_.begin(), load_.end(), std::uint64_t{0});
   if (sum == 0 || links_ == 0) return;
   const auto count = static_cast<double>(channels_.size());
