@@ -194,6 +194,51 @@ std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
   return tree.links();
 }
 
+std::vector<Channel> find_free_path(const Channels& channels,
+                                    TurnSet& turns,
+                                    SwitchIdx start,
+                                    SwitchIdx destination,
+                                    const IndexVector<SwitchIdx, Channel>& taken) {
+  std::vector<Channel> onward(channels.size(), kNoChannel);  // itself: the last one
+  std::vector<Channel> reached;                              // near to far
+  const auto reach = [&](Channel c, Channel next) {
+    const SwitchIdx sw = channels.from[c];
+    if (onward[c] != kNoChannel || sw == destination || (taken[sw] != kNoChannel && taken[sw] != c))
+      return false;
+    onward[c] = next;
+    reached.push_back(c);
+    return sw == start;
+  };
+  const auto is_free = [&](Channel in, Channel out) {
+    if (turns.has(in, out)) return true;
+    if (!turns.add(in, out)) return false;
+    turns.remove(in, out);
+    return true;
+  };
+  const auto walk = [&](Channel c) {
+    std::vector<Channel> path{c};
+    while (onward[path.back()] != path.back()) path.push_back(onward[path.back()]);
+    turns.take_back();
+    return path;
+  };
+  const auto visit_into = [&](SwitchIdx sw, auto&& visit) {
+    for (Channel c = channels.first[sw.value()]; c < channels.first[sw.value() + 1]; ++c) {
+      if (visit(channels.reverse[c])) return channels.reverse[c];
+    }
+    return kNoChannel;
+  };
+  Channel found = visit_into(destination, [&](Channel in) { return reach(in, in); });
+  for (std::size_t at = 0; at < reached.size() && found == kNoChannel; ++at) {
+    const Channel out = reached[at];
+    found = visit_into(channels.from[out], [&](Channel in) {
+      return onward[in] == kNoChannel && is_free(in, out) && reach(in, out);
+    });
+  }
+  if (found != kNoChannel) return walk(found);
+  turns.take_back();
+  return {};
+}
+
 TreeGrowth::TreeGrowth(const Channels& channels)
     : channels_(channels), seen_(channels.switches(), 0) {}
 

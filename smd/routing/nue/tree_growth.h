@@ -65,6 +65,15 @@ class EscapeTree {
                                                                     std::span<const Channel> kept,
                                                                     Channel without = kNoChannel);
 
+/// The channels of a shortest path whose turns are in the set or close no cycle, each for itself;
+/// none where there is no such path. It may pass a switch twice. A switch with a channel in `taken`
+/// is left by that one. Leaves the set as it is. Requires: as above.
+[[nodiscard]] std::vector<Channel> find_free_path(const Channels& channels,
+                                                  TurnSet& turns,
+                                                  SwitchIdx start,
+                                                  SwitchIdx destination,
+                                                  const IndexVector<SwitchIdx, Channel>& taken);
+
 // Routes to one destination switch as a tree, grown outwards from it: every switch takes a channel
 // to one that is in the tree already, if the turn at that one's end is free on the layer.
 

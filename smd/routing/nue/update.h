@@ -112,12 +112,21 @@ class NueUpdate {
   bool move(const TargetLid& wanted, Channel egress, bool if_even);
   [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const TargetLid& wanted) const;
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
-  template <class Visit>
-  void follow(SwitchIdx sw, const TargetLid& wanted, Visit&& visit) const;
   [[nodiscard]] std::uint8_t previous_layer(Lid lid) const;
 
   [[nodiscard]] Channel entry(SwitchIdx sw, Lid lid) const {
     return by_port_(sw, result_.lft.route(sw, lid));
+  }
+
+  /// Every link from the switch to the last one.
+  template <class Visit>
+  void follow(SwitchIdx sw, const TargetLid& wanted, Visit&& visit) const {
+    while (sw != wanted.last) {
+      const Channel egress = entry(sw, wanted.lid);
+      if (egress == kNoChannel) return;
+      visit(egress);
+      sw = channels_.to[egress];
+    }
   }
 
   const LidMap& lids_;
@@ -156,8 +165,7 @@ class NueUpdate {
   // Scratch.
   TreeGrowth growth_;
   GrownTree tree_;                            // what is left of a LID's routes
-  IndexVector<SwitchIdx, Channel> escaping_;  // egress of who takes the escape tree
-  std::vector<Channel> onward_;
+  IndexVector<SwitchIdx, Channel> escaping_;  // egress of who escapes
   std::vector<SwitchIdx> path_, dead_;
   std::vector<Channel> into_;
   IndexVector<SwitchIdx, char> is_missing_;

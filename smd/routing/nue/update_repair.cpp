@@ -1,0 +1,223 @@
+// Trees that a change has broken are completed, or grown anew, on the layer that they have wherever
+// that can be done.
+
+#include <algorithm>
+#include <utility>
+
+#include "smd/routing/nue/update.h"
+
+namespace smd {
+namespace {
+
+// How often switches that a tree leaves out are sent along turns that are free, before all switches
+// are sent along the escape tree.
+constexpr int kEscapeRounds = 6;
+
+}  // namespace
+
+// Of LIDs that nobody has only as far as it goes beside all others.
+bool NueUpdate::repair_all() {
+  const auto is_owned = [&](Lid lid) { return lids_.owner_of(lid) != kNone<PortIdx>; };
+  std::ranges::stable_partition(broken_,
+                                [&](const Broken& broken) { return is_owned(broken.lid.lid); });
+  for (const Broken& broken : broken_) {
+    const Lid lid = broken.lid.lid;
+    moved_[lid.value()] = 1;
+    if (repair(broken)) continue;
+    if (is_owned(lid)) return false;
+    erase_entries(lid);
+    std::erase_if(wanted_, [&](const TargetLid& wanted) { return wanted.lid == lid; });
+  }
+  return true;
+}
+
+bool NueUpdate::repair(const Broken& broken) {
+  const TargetLid& wanted = broken.lid;
+  if (broken.count == 0)
+    list_missing(wanted);
+  else
+    dead_.assign(missing_.begin() + static_cast<std::ptrdiff_t>(broken.first),
+                 missing_.begin() + static_cast<std::ptrdiff_t>(broken.first + broken.count));
+  const unsigned home = layer_[wanted.lid.value()];
+  settle_beside(wanted);
+  if (growth_.complete(turns_[home], wanted.last, load_, dead_)) {
+    settle_all(wanted, home);
+    return true;
+  }
+  turns_[home].take_back();
+  // Not beside what is left of it: all of it anew.
+  for (const SwitchIdx sw : dead_) {
+    is_missing_[sw] = 0;
+    result_.lft.set_route(sw, wanted.lid, kNoRoute);
+  }
+  walk(wanted);
+  for (std::size_t at = 1; at < tree_.order.size(); ++at) {
+    const Channel in = tree_.egress[tree_.order[at]];
+    const Channel out = tree_.egress[channels_.to[in]];
+    if (out != kNoChannel) taken_[home].remove(in, out);
+  }
+  change_load(tree_, wanted.demand, false);
+  if (regrow_with_escapes(wanted)) return true;
+  growth_.forget_settled();
+  for (unsigned step = 0; step < turns_.size(); ++step) {
+    if (regrow(wanted, static_cast<unsigned>((home + step) % turns_.size()))) return true;
+  }
+  return false;
+}
+
+// dead_: of the island, who has no entry that leads there.
+void NueUpdate::list_missing(const TargetLid& wanted) {
+  walk(wanted);
+  dead_.clear();
+  for (const SwitchIdx sw : tree_.depth.indices()) {
+    if (tree_.depth[sw] == kUnreached && island_of_[sw] == island_of_[wanted.last])
+      dead_.push_back(sw);
+  }
+}
+
+// Neighbours of those that are missing, as far from the last switch as their entries say.
+void NueUpdate::settle_beside(const TargetLid& wanted) {
+  growth_.forget_settled();
+  for (const SwitchIdx sw : dead_) is_missing_[sw] = 1;
+  tree_.depth.assign(channels_.switches(), kUnreached);
+  tree_.depth[wanted.last] = 0;
+  for (const SwitchIdx dead : dead_) {
+    const std::uint32_t place = dead.value();
+    for (Channel c = channels_.first[place]; c < channels_.first[place + 1]; ++c) {
+      SwitchIdx sw = channels_.to[c];
+      if (is_missing_[sw]) continue;
+      path_.clear();
+      for (; tree_.depth[sw] == kUnreached; sw = channels_.to[entry(sw, wanted.lid)])
+        path_.push_back(sw);
+      std::uint32_t depth = tree_.depth[sw];
+      for (std::size_t at = path_.size(); at-- > 0;) {
+        tree_.depth[path_[at]] = ++depth;
+        growth_.settle(path_[at], entry(path_[at], wanted.lid), depth);
+      }
+    }
+  }
+}
+
+// What has grown for those that were missing.
+void NueUpdate::settle_all(const TargetLid& wanted, unsigned layer) {
+  turns_[layer].keep();
+  const GrownTree& tree = growth_.tree();
+  for (const SwitchIdx sw : tree.order) {
+    const Channel egress = tree.egress[sw];
+    const Channel next = tree.egress[channels_.to[egress]];
+    if (next != kNoChannel) taken_[layer].add(egress, next);
+    result_.lft.set_route(sw, wanted.lid, graph_.edge(egress).port);
+    flow_[sw] = targets_.hosts[sw];
+  }
+  for (std::size_t at = tree.order.size(); at-- > 0;) {
+    const SwitchIdx sw = tree.order[at];
+    const Channel egress = tree.egress[sw];
+    const std::uint64_t paths = flow_[sw] * wanted.demand;
+    load_[egress] += paths * costs_[egress];
+    const SwitchIdx to = channels_.to[egress];
+    if (is_missing_[to])
+      flow_[to] += flow_[sw];
+    else if (paths != 0)
+      follow(to, wanted, [&](Channel c) { load_[c] += paths * costs_[c]; });
+  }
+  for (const SwitchIdx sw : dead_) is_missing_[sw] = 0;
+}
+
+// On its layer. tree_: what is left of its routes, most of which stays.
+bool NueUpdate::regrow_with_escapes(const TargetLid& wanted) {
+  const unsigned home = layer_[wanted.lid.value()];
+  const std::uint32_t island = island_of_[wanted.last];
+  TurnSet& turns = turns_[home];
+  escaping_.assign(channels_.switches(), kNoChannel);
+  bool finds_paths = true;
+  for (int round = 0; round < kEscapeRounds; ++round) {
+    if (round + 1 == kEscapeRounds || !finds_paths) {
+      if (!escapes_[home]) return false;
+      escapes_[home]->aim_at(wanted.last);
+      for (const SwitchIdx sw : escaping_.indices()) {
+        if (island_of_[sw] == island && sw != wanted.last)
+          escaping_[sw] = escapes_[home]->egress(sw);
+      }
+      round = kEscapeRounds - 1;
+    }
+    if (settle_beside_escapes(wanted, turns)) {
+      growth_.grow(turns, wanted.last, load_, {});
+      if (growth_.tree().order.size() == island_size_[island]) {
+        take_grown(wanted, home);
+        return true;
+      }
+    } else {
+      finds_paths = false;
+    }
+    turns.take_back();
+    for (const SwitchIdx sw : escaping_.indices()) {
+      if (finds_paths && island_of_[sw] == island && growth_.tree().depth[sw] == kUnreached)
+        finds_paths = escape(sw, wanted, turns);
+    }
+  }
+  return false;
+}
+
+// Along turns that are free, each for itself; who escapes already stays on his way.
+bool NueUpdate::escape(SwitchIdx start, const TargetLid& wanted, TurnSet& turns) {
+  if (escaping_[start] != kNoChannel) return true;
+  for (const Channel c : find_free_path(channels_, turns, start, wanted.last, escaping_)) {
+    const SwitchIdx sw = channels_.from[c];
+    if (escaping_[sw] != kNoChannel && escaping_[sw] != c) return false;  // it has one way
+    escaping_[sw] = c;
+  }
+  return escaping_[start] != kNoChannel;
+}
+
+// Those that escape, and whoever is left whose path meets none of them. False when the turns of
+// those that escape close a cycle.
+bool NueUpdate::settle_beside_escapes(const TargetLid& wanted, TurnSet& turns) {
+  growth_.forget_settled();
+  IndexVector<SwitchIdx, std::uint32_t> depth(channels_.switches(), kUnreached);
+  depth[wanted.last] = 0;
+  for (const SwitchIdx start : escaping_.indices()) {
+    path_.clear();
+    SwitchIdx sw = start;
+    for (; escaping_[sw] != kNoChannel && depth[sw] == kUnreached; sw = channels_.to[escaping_[sw]])
+      path_.push_back(sw);
+    for (std::uint32_t links = depth[sw]; !path_.empty(); path_.pop_back()) {
+      const Channel egress = escaping_[path_.back()];
+      const Channel next = escaping_[channels_.to[egress]];
+      if (next != kNoChannel && !turns.add(egress, next)) return false;
+      depth[path_.back()] = ++links;
+      growth_.settle(path_.back(), egress, links);
+    }
+  }
+  for (std::size_t at = 1; at < tree_.order.size(); ++at) {  // whoever stands behind another
+    const SwitchIdx sw = tree_.order[at], next = channels_.to[tree_.egress[sw]];
+    if (escaping_[sw] != kNoChannel || depth[next] == kUnreached || escaping_[next] != kNoChannel)
+      continue;
+    depth[sw] = depth[next] + 1;
+    growth_.settle(sw, tree_.egress[sw], depth[sw]);
+  }
+  return true;
+}
+
+bool NueUpdate::regrow(const TargetLid& wanted, unsigned layer) {
+  growth_.grow(turns_[layer], wanted.last, load_, {});
+  if (growth_.tree().order.size() != island_size_[island_of_[wanted.last]]) {
+    turns_[layer].take_back();
+    return false;
+  }
+  take_grown(wanted, layer);
+  return true;
+}
+
+void NueUpdate::take_grown(const TargetLid& wanted, unsigned layer) {
+  const GrownTree& tree = growth_.tree();
+  turns_[layer].keep();
+  layer_[wanted.lid.value()] = static_cast<std::uint8_t>(layer);
+  for (std::size_t at = 1; at < tree.order.size(); ++at) {
+    const SwitchIdx sw = tree.order[at];
+    result_.lft.set_route(sw, wanted.lid, graph_.edge(tree.egress[sw]).port);
+  }
+  taken_[layer].add(tree);
+  change_load(tree, wanted.demand, true);
+}
+
+}  // namespace smd
