@@ -194,11 +194,14 @@ std::optional<std::vector<Channel>> find_escape_links(const Channels& channels,
   return tree.links();
 }
 
+namespace {
+
 std::vector<Channel> find_free_path(const Channels& channels,
                                     TurnSet& turns,
                                     SwitchIdx start,
                                     SwitchIdx destination,
-                                    const IndexVector<SwitchIdx, Channel>& taken) {
+                                    const IndexVector<SwitchIdx, Channel>& taken,
+                                    bool fitting) {
   std::vector<Channel> onward(channels.size(), kNoChannel);  // itself: the last one
   std::vector<Channel> reached;                              // near to far
   const auto reach = [&](Channel c, Channel next) {
@@ -211,7 +214,7 @@ std::vector<Channel> find_free_path(const Channels& channels,
   };
   const auto is_free = [&](Channel in, Channel out) {
     if (turns.has(in, out)) return true;
-    if (!turns.add(in, out)) return false;
+    if ((fitting && !turns.fits(in, out)) || !turns.add(in, out)) return false;
     turns.remove(in, out);
     return true;
   };
@@ -237,6 +240,17 @@ std::vector<Channel> find_free_path(const Channels& channels,
   if (found != kNoChannel) return walk(found);
   turns.take_back();
   return {};
+}
+
+}  // namespace
+
+std::vector<Channel> find_free_path(const Channels& channels,
+                                    TurnSet& turns,
+                                    SwitchIdx start,
+                                    SwitchIdx destination,
+                                    const IndexVector<SwitchIdx, Channel>& taken) {
+  auto path = find_free_path(channels, turns, start, destination, taken, true);
+  return path.empty() ? find_free_path(channels, turns, start, destination, taken, false) : path;
 }
 
 TreeGrowth::TreeGrowth(const Channels& channels)

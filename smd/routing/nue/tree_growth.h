@@ -65,9 +65,10 @@ class EscapeTree {
                                                                     std::span<const Channel> kept,
                                                                     Channel without = kNoChannel);
 
-/// The channels of a shortest path whose turns are in the set or close no cycle, each for itself;
-/// none where there is no such path. It may pass a switch twice. A switch with a channel in `taken`
-/// is left by that one. Leaves the set as it is. Requires: as above.
+/// The channels of a shortest path whose turns are in the set or agree with its order; where there
+/// is none, of one whose turns close no cycle, each for itself; else none. It may pass a switch
+/// twice. A switch with a channel in `taken` is left by that one. Leaves the set as it is.
+/// Requires: as above.
 [[nodiscard]] std::vector<Channel> find_free_path(const Channels& channels,
                                                   TurnSet& turns,
                                                   SwitchIdx start,

@@ -335,6 +335,37 @@ TEST(Nue, ALostCableMovesWhatItDidNotCarryForBalanceOnly) {
   EXPECT_LE(over_shortest(cut, lids, after.lft), 1.02);
 }
 
+class NueLosses : public ::testing::TestWithParam<const char*> {};
+
+// A LID on another lane has another SL, which hosts learn late.
+TEST_P(NueLosses, NoLidLeavesItsLaneForACable) {
+  const Fabric f = drawn(GetParam());
+  const LidMap lids = lids_in_order(f);
+  const RoutingTables tables = nue(f, lids, 8);
+  ASSERT_FALSE(tables.path_sls.empty());
+  for (const SwitchIdx sw : f.switch_node.indices()) {
+    for (const PortIdx lost : f.external_ports(f.switch_node[sw])) {
+      const PortIdx far = f.peer[lost];
+      if (far == kNone<PortIdx> || f.switch_at(far) == kNone<SwitchIdx> || far < lost) continue;
+      Fabric cut = f;
+      cut.peer[lost] = cut.peer[far] = kNone<PortIdx>;
+      const RoutingTables after = reroute(cut, lids, {&f, &lids, &tables}, 8);
+      expect_sound(cut, lids, after);
+      ASSERT_FALSE(after.path_sls.empty());
+      for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid)
+        EXPECT_EQ(after.path_sls.sl(sw, Lid{lid}), tables.path_sls.sl(sw, Lid{lid}))
+            << "LID " << lid << ", port " << f.number_of(lost) << " of switch " << sw;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics,
+                         NueLosses,
+                         ::testing::Values("torus:dims=4.4,hosts=4",
+                                           "torus:dims=4.4.4,hosts=1",
+                                           "irregular:switches=24,ports=8,links=4,hosts=2",
+                                           "irregular:switches=40,ports=8,links=4,hosts=1,seed=3"));
+
 struct LostAndBack {
   Fabric whole;
   Fabric cut;
