@@ -354,7 +354,8 @@ TEST_P(NueLosses, NoLidLeavesItsLaneForACable) {
       ASSERT_FALSE(after.path_sls.empty());
       for (std::uint16_t lid = 1; lid <= lids.top.value(); ++lid)
         EXPECT_EQ(after.path_sls.sl(sw, Lid{lid}), tables.path_sls.sl(sw, Lid{lid}))
-            << "LID " << lid << ", port " << f.number_of(lost) << " of switch " << sw;
+            << "LID " << lid << ", port " << +f.number_of(lost).value() << " of switch "
+            << sw.value();
     }
   }
 }
