@@ -92,18 +92,22 @@ class Nue final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     const Problem on{fabric, lids, request};
-    unsigned layers = 1;
-    std::unique_ptr<NuePlanner> plan;
-    if (on.most == 1) {
-      plan = plan_single_layer(on.graph, on.channels, on.targets, on.costs);
-    } else {
-      plan = std::make_unique<NuePlanner>(on.graph, on.channels, on.targets, on.costs);
-      // Fewer layers are better where every route is a shortest one on them.
-      while (!plan->plan(layers, layers < on.most) || (layers < on.most && !plan->can_lose_links()))
-        layers = std::min(2 * layers, on.most);
-      plan->polish();
+    if (on.most == 1)
+      return lay(fabric, lids, on, *plan_single_layer(on.graph, on.channels, on.targets, on.costs));
+    for (unsigned layers = 1;; layers = std::min(2 * layers, on.most)) {
+      NuePlanner plan{on.graph, on.channels, on.targets, on.costs};
+      // Fewer layers are better where every route is a shortest one on them, and losses find room.
+      if (!plan.plan(layers, layers < on.most)) continue;
+      plan.polish();
+      RoutingTables tables = lay(fabric, lids, on, plan);
+      if (layers == on.most || tables.turns->leaves_room()) return tables;
     }
-    NuePlanner& planner = *plan;
+  }
+
+  static RoutingTables lay(const Fabric& fabric,
+                           const LidMap& lids,
+                           const Problem& on,
+                           NuePlanner& planner) {
     // Where single hosts leave the trees, they must not fill what was rebalanced.
     const auto* const load = planner.is_rebalanced() ? &planner.load() : nullptr;
 

@@ -51,10 +51,6 @@ class NuePlanner {
   /// links. Requires: a plan.
   void rebalance();
 
-  /// Whether escape trees survive the loss of a link: of a sample of their links each has another
-  /// one in its place whose turns close no cycle. Requires: a plan.
-  [[nodiscard]] bool can_lose_links() const;
-
   [[nodiscard]] bool is_rebalanced() const { return !price_.empty(); }
 
   /// Of all paths between hosts together.
@@ -116,7 +112,6 @@ class NuePlanner {
   void remove(SwitchIdx destination, const GrownTree& tree);
   void put_back(SwitchIdx destination, const GrownTree& tree);
   void change_load(const GrownTree& tree, SwitchIdx destination, bool add);
-  [[nodiscard]] bool is_bridge(Channel link) const;
   [[nodiscard]] std::uint64_t count_detours() const;
   [[nodiscard]] std::uint64_t measure_detours(
       const IndexVector<SwitchIdx, std::uint32_t>& least) const;

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/nue/planner.h"
 
 namespace smd {
 namespace {
-
-// Links of an escape tree that are tried whether others can take their place.
-constexpr std::size_t kLinksSampled = 16;
 
 // Detours are left alone where they are fewer than one link in so many.
 constexpr std::uint64_t kRare = 500;
@@ -39,29 +35,6 @@ std::uint32_t find_price(double load) {
 }
 
 }  // namespace
-
-// The fabric falls apart without the link.
-bool NuePlanner::is_bridge(Channel link) const {
-  DisjointSets parts{channels_.switches()};
-  for (Channel c = 0; c < channels_.size(); ++c) {
-    if (c != link && c != channels_.reverse[link]) parts.join(channels_.from[c], channels_.to[c]);
-  }
-  return parts.find(channels_.from[link]) != parts.find(channels_.to[link]);
-}
-
-bool NuePlanner::can_lose_links() const {
-  return std::ranges::all_of(layers_, [&](const Layer& layer) {
-    const std::vector<Channel> links = layer.escape.list_links();
-    const std::size_t sample = std::min(links.size(), kLinksSampled);
-    for (std::size_t i = 0; i < sample; ++i) {
-      const Channel lost = links[i * links.size() / sample];
-      if (is_bridge(lost)) continue;
-      TurnSet turns = layer.turns;
-      if (!find_escape_links(channels_, turns, links, lost)) return false;
-    }
-    return true;
-  });
-}
 
 std::uint64_t NuePlanner::count_detours() const {
   std::uint64_t detours = 0;

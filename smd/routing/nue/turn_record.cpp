@@ -3,9 +3,25 @@
 #include <algorithm>
 #include <array>
 
+#include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/incremental/changes.h"
 
 namespace smd {
+namespace {
+
+// Links of an escape tree that are tried whether others can take their place.
+constexpr std::size_t kLinksSampled = 16;
+
+// The fabric falls apart without the link.
+bool is_bridge(const Channels& channels, Channel link) {
+  DisjointSets parts{channels.switches()};
+  for (Channel c = 0; c < channels.size(); ++c) {
+    if (c != link && c != channels.reverse[link]) parts.join(channels.from[c], channels.to[c]);
+  }
+  return parts.find(channels.from[link]) != parts.find(channels.to[link]);
+}
+
+}  // namespace
 
 ChannelMap::ChannelMap(const SwitchGraph& graph_before,
                        const SwitchGraph& graph_now,
@@ -218,6 +234,28 @@ std::vector<TreeTurns> TurnRecord::count_turns() const {
     }
   }
   return taken;
+}
+
+bool TurnRecord::leaves_room() const {
+  std::vector<TreeTurns> counted;
+  if (!layers.front().taken) counted = count_turns();
+  for (std::size_t at = 0; at < layers.size(); ++at) {
+    const Layer& layer = layers[at];
+    TurnSet turns{*channels, layer.order};
+    const bool free = (layer.taken ? *layer.taken : counted[at]).fill(turns);
+    if (!free || !find_escape_links(*channels, turns, layer.escape)) return false;
+    const std::size_t sample = std::min(layer.escape.size(), kLinksSampled);
+    std::size_t tried = 0, replaced = 0;
+    for (std::size_t i = 0; i < sample; ++i) {
+      const Channel lost = layer.escape[i * layer.escape.size() / sample];
+      if (is_bridge(*channels, lost)) continue;
+      TurnSet without = turns;
+      ++tried;
+      replaced += find_escape_links(*channels, without, layer.escape, lost) ? 1 : 0;
+    }
+    if (2 * replaced < tried) return false;
+  }
+  return true;
 }
 
 }  // namespace smd

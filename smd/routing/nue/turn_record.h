@@ -118,6 +118,10 @@ struct TurnRecord {
   /// The turns that the LIDs of each layer take.
   [[nodiscard]] std::vector<TreeTurns> count_turns() const;
 
+  /// Whether layers have room for what a loss asks of them: on each, of a sample of the links of
+  /// its escape tree most have another one that could take their place.
+  [[nodiscard]] bool leaves_room() const;
+
   // Of the fabric then. Positions in `graph` are channels.
   SwitchGraph graph;
   std::shared_ptr<const Channels> channels;
