@@ -125,7 +125,7 @@ class Nue final : public Engine {
     };
     assign_offsets(balancer, on.targets, planner.planned(), result.lft, find, [&](unsigned offset) {
       // On several layers nearly all have choices. What is found again is at least what was before.
-      if (load == nullptr && (layers != 1 || balancer.is_worth_second_pass()))
+      if (load == nullptr && (planner.layer_count() != 1 || balancer.is_worth_second_pass()))
         assign_again(balancer, planner.planned(), offset, result.lft, find);
       for (Channel c = 0; c < paths.size(); ++c) paths[c] += balancer.loads()[c] / on.costs[c];
     });

@@ -62,6 +62,8 @@ class NuePlanner {
   /// Destinations in the order in which they were planned.
   [[nodiscard]] const std::vector<SwitchIdx>& planned() const { return planned_; }
 
+  [[nodiscard]] std::size_t layer_count() const { return layers_.size(); }
+
   [[nodiscard]] unsigned layer(SwitchIdx destination) const { return layer_of_[destination]; }
 
   [[nodiscard]] TurnSet& turns(SwitchIdx destination) {
