@@ -152,7 +152,7 @@ class Nue final : public Engine {
     // Destination by destination nobody knows of those that follow; now all are known.
     const PreviousRoutes all{&fabric, &lids, &result};
     NueUpdate evenly{fabric, lids, on.graph, on.shared_channels, on.targets, on.costs, all};
-    auto evened = evenly.compute(on.most, true);
+    auto evened = evenly.even_from_scratch(on.most);
     if (!evened) return result;
     evened->recomputed.reset();
     return std::move(*evened);

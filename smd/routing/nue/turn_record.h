@@ -109,7 +109,7 @@ struct TurnRecord {
   struct Layer {
     std::vector<Channel> order;      // every turn leads onwards in it
     std::optional<TreeTurns> taken;  // by LIDs; nothing: to be counted
-    std::vector<Channel> escape;     // EscapeTree::list_links(), whose turns stay free; or none
+    std::vector<Channel> escape;     // EscapeTree::list_links(), for the next change; or none
   };
 
   /// Made for these routes, not for some that were altered since; `graph`: of their fabric.

@@ -66,6 +66,11 @@ NueUpdate::NueUpdate(const Fabric& fabric,
     gained_.push_back(by_port_(link.sw, link.port));
 }
 
+std::optional<RoutingTables> NueUpdate::even_from_scratch(unsigned layers) {
+  from_scratch_ = true;
+  return compute(layers, true);
+}
+
 std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances) {
   if (in_force_.routing->vls > layers) return std::nullopt;
   choose_layers();
@@ -75,6 +80,7 @@ std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances
     read_all();
   }
   if (!fill_turns(record) || !repair_all()) return std::nullopt;
+  if (!from_scratch_) release_escapes();
   use_gained();
   rebalance(rebalances);
   result_.recomputed = list_recomputed();
@@ -431,12 +437,13 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
                             : carry_order(record->layers[layer].order, *map_, first_order_));
     if (!taken_[layer].fill(turns_.back())) return false;
   }
-  keep_escapes(record);
+  find_escapes(record);
   return true;
 }
 
-// Where links of an escape tree went, others take their place. Layers that had none get none.
-void NueUpdate::keep_escapes(const TurnRecord* record) {
+// Those of before as far as they are there and free, with others in place of the rest. Layers that
+// had none get none.
+void NueUpdate::find_escapes(const TurnRecord* record) {
   for (std::size_t layer = 0; layer < turns_.size(); ++layer) {
     escapes_.emplace_back();
     std::vector<Channel> kept;
@@ -449,6 +456,18 @@ void NueUpdate::keep_escapes(const TurnRecord* record) {
     auto links = find_escape_links(channels_, turns_[layer], kept);
     if (!links && !kept.empty()) links = find_escape_links(channels_, turns_[layer], {});
     if (links) escapes_.back().emplace(channels_, roots_, *links);
+  }
+}
+
+// What is repaired is; loads are evened as if there were no escape trees, so that they do not hang
+// on which there have been.
+void NueUpdate::release_escapes() {
+  for (std::size_t layer = 0; layer < turns_.size(); ++layer) {
+    if (!escapes_[layer]) continue;
+    for (const auto& [in, out] : escapes_[layer]->list_turns()) {
+      if (!taken_[layer].is_taken(in, out)) turns_[layer].remove(in, out);
+    }
+    turns_[layer].forget_barred();
   }
 }
 

@@ -52,6 +52,10 @@ class NueUpdate {
   /// `rebalances`, loads are evened also where no link has changed.
   [[nodiscard]] std::optional<RoutingTables> compute(unsigned layers, bool rebalances);
 
+  /// Of routes from scratch, which nobody follows yet: evens loads, and leaves the escape trees
+  /// free.
+  [[nodiscard]] std::optional<RoutingTables> even_from_scratch(unsigned layers);
+
  private:
   class Movable;
 
@@ -80,7 +84,8 @@ class NueUpdate {
   void look_at(const TargetLid& lid);
   void read_all();
   [[nodiscard]] bool fill_turns(const TurnRecord* record);
-  void keep_escapes(const TurnRecord* record);
+  void find_escapes(const TurnRecord* record);
+  void release_escapes();
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
   [[nodiscard]] std::vector<Lid> list_recomputed() const;
   void choose_layers();
@@ -152,6 +157,7 @@ class NueUpdate {
   std::vector<std::optional<EscapeTree>> escapes_;  // by layer
   std::vector<std::uint64_t> load_;                 // by channel
   std::vector<Channel> gained_;
+  bool from_scratch_ = false;
   bool relinked_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
   std::vector<Broken> broken_;
