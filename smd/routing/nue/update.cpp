@@ -442,7 +442,7 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
 }
 
 // Those of before as far as they are there and free, with others in place of the rest. Layers that
-// had none get none.
+// had none get none. Where there is nothing to repair they stay for the next change as they are.
 void NueUpdate::find_escapes(const TurnRecord* record) {
   for (std::size_t layer = 0; layer < turns_.size(); ++layer) {
     escapes_.emplace_back();
@@ -452,6 +452,10 @@ void NueUpdate::find_escapes(const TurnRecord* record) {
       for (const Channel was : record->layers[layer].escape) {
         if (map_->now[was] != kNoChannel) kept.push_back(map_->now[was]);
       }
+    }
+    if (record != nullptr && !relinked_ && broken_.empty()) {
+      escapes_.back().emplace(channels_, roots_, kept);
+      continue;
     }
     auto links = find_escape_links(channels_, turns_[layer], kept);
     if (!links && !kept.empty()) links = find_escape_links(channels_, turns_[layer], {});

@@ -367,7 +367,7 @@ TEST_P(NueLosses, HardlyACableMakesALidLeaveItsLane) {
 INSTANTIATE_TEST_SUITE_P(Fabrics,
                          NueLosses,
                          ::testing::Values("torus:dims=4.4,hosts=4",
-                                           "torus:dims=4.4.4,hosts=1",
+                                           "torus:dims=4.4.4,hosts=2",
                                            "irregular:switches=24,ports=8,links=4,hosts=2",
                                            "irregular:switches=40,ports=8,links=4,hosts=1,seed=3"));
 
