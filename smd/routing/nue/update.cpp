@@ -79,7 +79,7 @@ std::optional<RoutingTables> NueUpdate::compute(unsigned layers, bool rebalances
     record = nullptr;
     read_all();
   }
-  if (!fill_turns(record) || !repair_all()) return std::nullopt;
+  if (!fill_turns(record) || !repair_all(record)) return std::nullopt;
   if (!from_scratch_) release_escapes();
   use_gained();
   rebalance(rebalances);
@@ -437,7 +437,6 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
                             : carry_order(record->layers[layer].order, *map_, first_order_));
     if (!taken_[layer].fill(turns_.back())) return false;
   }
-  find_escapes(record);
   return true;
 }
 
@@ -453,7 +452,7 @@ void NueUpdate::find_escapes(const TurnRecord* record) {
         if (map_->now[was] != kNoChannel) kept.push_back(map_->now[was]);
       }
     }
-    if (record != nullptr && !relinked_ && broken_.empty()) {
+    if (record != nullptr && !from_scratch_ && !relinked_ && broken_.empty()) {
       escapes_.back().emplace(channels_, roots_, kept);
       continue;
     }

@@ -89,10 +89,11 @@ class NueUpdate {
   [[nodiscard]] std::shared_ptr<const TurnRecord> make_record();
   [[nodiscard]] std::vector<Lid> list_recomputed() const;
   void choose_layers();
-  [[nodiscard]] bool repair_all();
+  [[nodiscard]] bool repair_all(const TurnRecord* record);
 
   void copy_entries();
-  bool repair(const Broken& broken);
+  bool complete(const Broken& broken);
+  bool repair(const TargetLid& wanted);
   void list_missing(const TargetLid& wanted);
   void settle_beside(const TargetLid& wanted);
   void settle_all(const TargetLid& wanted, unsigned layer);

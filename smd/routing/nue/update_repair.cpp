@@ -16,22 +16,29 @@ constexpr int kEscapeRounds = 6;
 }  // namespace
 
 // Of LIDs that nobody has only as far as it goes beside all others.
-bool NueUpdate::repair_all() {
-  const auto is_owned = [&](Lid lid) { return lids_.owner_of(lid) != kNone<PortIdx>; };
-  std::ranges::stable_partition(broken_,
-                                [&](const Broken& broken) { return is_owned(broken.lid.lid); });
+bool NueUpdate::repair_all(const TurnRecord* record) {
+  const auto is_owned = [&](const Broken& broken) {
+    return lids_.owner_of(broken.lid.lid) != kNone<PortIdx>;
+  };
+  std::ranges::stable_partition(broken_, is_owned);
+  std::vector<Broken> stuck;
   for (const Broken& broken : broken_) {
+    moved_[broken.lid.lid.value()] = 1;
+    if (!complete(broken)) stuck.push_back(broken);
+  }
+  find_escapes(record);
+  for (const Broken& broken : stuck) {
+    if (complete(broken) || repair(broken.lid)) continue;
+    if (is_owned(broken)) return false;
     const Lid lid = broken.lid.lid;
-    moved_[lid.value()] = 1;
-    if (repair(broken)) continue;
-    if (is_owned(lid)) return false;
     erase_entries(lid);
     std::erase_if(wanted_, [&](const TargetLid& wanted) { return wanted.lid == lid; });
   }
   return true;
 }
 
-bool NueUpdate::repair(const Broken& broken) {
+// Whoever has no path finds one beside those that are left.
+bool NueUpdate::complete(const Broken& broken) {
   const TargetLid& wanted = broken.lid;
   if (broken.count == 0)
     list_missing(wanted);
@@ -45,11 +52,14 @@ bool NueUpdate::repair(const Broken& broken) {
     return true;
   }
   turns_[home].take_back();
-  // Not beside what is left of it: all of it anew.
-  for (const SwitchIdx sw : dead_) {
-    is_missing_[sw] = 0;
-    result_.lft.set_route(sw, wanted.lid, kNoRoute);
-  }
+  for (const SwitchIdx sw : dead_) is_missing_[sw] = 0;
+  return false;
+}
+
+// Not beside what is left of it: all of it anew. dead_: who has no path.
+bool NueUpdate::repair(const TargetLid& wanted) {
+  const unsigned home = layer_[wanted.lid.value()];
+  for (const SwitchIdx sw : dead_) result_.lft.set_route(sw, wanted.lid, kNoRoute);
   walk(wanted);
   for (std::size_t at = 1; at < tree_.order.size(); ++at) {
     const Channel in = tree_.egress[tree_.order[at]];
