@@ -84,7 +84,8 @@ struct SmConfig {
   std::vector<std::string> path_sets;  // empty: all LIDs of a port by the engine
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
-  unsigned auto_vls = 1;
+  unsigned auto_vls = 8;
+  AutoChanges auto_changes = AutoChanges::Free;
   TreeShape multicast_trees = TreeShape::UpDown;
   CopyModel multicast_proof = CopyModel::Asynchronous;
   std::vector<std::pair<Guid, std::uint32_t>> weights;  // sorted by GUID

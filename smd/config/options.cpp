@@ -150,7 +150,7 @@ Options sm_options() {
           .means(
               "Routing engines in order: the first that can route the fabric makes its routes. "
               "Behind the last there is updn, with an alarm. auto chooses among engines as far as "
-              "sm.auto_vls allows"),
+              "sm.auto_vls and sm.auto_changes allow"),
       sm("auto_for", &T::auto_for, choice({"uniform", "permutations", "both"}))
           .means(
               "Which traffic counts where the engine is auto: everybody to everybody, everybody to "
@@ -160,10 +160,13 @@ Options sm_options() {
               "What engine auto may spend on computing and measuring the routes of other engines, "
               "by counted steps; 0 takes the first that does not refuse"),
       sm("auto_vls", &T::auto_vls, number(1, 15))
-          .means("Data VLs that the routes which engine auto takes may use at most. With 1 it asks "
-                 "updn, with either kind of directions, whose changes block nothing; with more all "
-                 "engines, whose routes off trees carry more and whose changes may block turns or "
-                 "be written without a proof"),
+          .means(
+              "Data VLs that the routes which engine auto takes may use at most. Off trees more "
+              "of them carry more traffic, as long as hosts send on the SL of their path record; "
+              "where they do not, 1 is right"),
+      sm("auto_changes", &T::auto_changes, choice({"free", "any"}))
+          .means("Engines that auto asks: those whose changes hardly ever block turns or discard "
+                 "packets (updn and, with several VLs, nue and hamming), or all"),
       sm("roots", &T::roots, guid_list())
           .means("Switches that updn orients from; empty lets the engine choose"),
       sm("node_name_map", &T::node_name_map, path_or_nothing())

@@ -119,7 +119,8 @@ Settings make_settings(const Config& config) {
                         .path_sets = !config.sm.path_sets.empty(),
                         .auto_for = config.sm.auto_for,
                         .auto_budget_ms = config.sm.auto_budget_ms,
-                        .auto_vls = config.sm.auto_vls};
+                        .auto_vls = config.sm.auto_vls,
+                        .auto_changes = config.sm.auto_changes};
   SiteNodes site{
       .weights = config.sm.weights, .no_data = config.sm.no_data, .names = config.sm.node_names};
   if (site != SiteNodes{}) out.site_nodes = std::make_shared<const SiteNodes>(std::move(site));

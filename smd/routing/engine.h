@@ -50,6 +50,10 @@ enum class NonMinimal : std::uint8_t { Off, Valiant, AlmostMinimal };
 /// whichever of the two comes off worse.
 enum class TrafficGoal : std::uint8_t { Uniform, Permutations, Both };
 
+/// Whom auto asks. Free: engines whose changes hardly ever block turns or discard packets. Any:
+/// all.
+enum class AutoChanges : std::uint8_t { Free, Any };
+
 /// What the operator asks of routes: filled from the configuration in one place, carried whole.
 struct EngineOptions {
   /// updn: switches to orient from; empty lets the engine choose. Depth-first starts from the one
@@ -73,6 +77,8 @@ struct EngineOptions {
 
   /// auto: data VLs that the routes it takes may use at most.
   unsigned auto_vls = 15;
+
+  AutoChanges auto_changes = AutoChanges::Any;  // auto; with one VL as Free
 
   /// With routes in force: routes that a loss makes longer are led elsewhere too, not only those
   /// that it breaks. More even while the loss lasts, more entries, less even when it is made good.

@@ -129,6 +129,7 @@ struct Options {
   unsigned sample = 0;
   unsigned seconds = 0;
   std::uint64_t seed = 1;
+  bool free = false;  // auto asks no others
   unsigned auto_vls = EngineOptions{}.auto_vls, max_vls = RouteJob{}.max_vls;
   bool restart = false, soon = false, cases = false, no_switches = false, no_cables = false;
 };
@@ -168,14 +169,16 @@ Routing route(const Options& options,
               bool marked) {
   auto assigned = assign_lids(*fabric, book, {}).value();
   book = assigned.book;
-  RouteJob job{.fabric = fabric,
-               .lids = assigned.map,
-               .engine = engine,
-               .max_vls = options.max_vls,
-               .engine_options = {.auto_vls = options.auto_vls},
-               .orientation = {},
-               .in_force = in_force,
-               .found = {}};
+  RouteJob job{
+      .fabric = fabric,
+      .lids = assigned.map,
+      .engine = engine,
+      .max_vls = options.max_vls,
+      .engine_options = {.auto_vls = options.auto_vls,
+                         .auto_changes = options.free ? AutoChanges::Free : AutoChanges::Any},
+      .orientation = {},
+      .in_force = in_force,
+      .found = {}};
   if (in_force) job.orientation = in_force->routing->orientation;
   const double began = cpu_ms();
   Routed routed = compute_routed(job);
@@ -648,6 +651,7 @@ int main(int argc, char** argv) {
   line.option("--seed", options.seed, "Of what is drawn");
   line.option("--auto-vls", options.auto_vls, "What auto may use").range(1u, 15u).show_default();
   line.option("--vls", options.max_vls, "What there is").range(1u, 15u).show_default();
+  line.flag("--free", options.free, "auto asks engines whose changes hardly ever block anything");
   line.flag("--restart", options.restart, "Nobody knows what hosts were told");
   line.flag("--soon", options.soon, "What was lost is back before hosts have asked anew");
   line.flag("--cases", options.cases, "A line for each change");

@@ -58,6 +58,11 @@ struct Wishes {
   bool details = false;
   unsigned names = 0;
   unsigned auto_vls = EngineOptions{}.auto_vls;
+  bool free = false;
+
+  [[nodiscard]] EngineOptions options() const {
+    return {.auto_vls = auto_vls, .auto_changes = free ? AutoChanges::Free : AutoChanges::Any};
+  }
 };
 
 /// Cables between switches, but the last of a switch, are taken away by chance.
@@ -114,9 +119,7 @@ void survey(sim::FabricSpec spec, unsigned loss, const Wishes& wishes, Totals& t
   }
   const double begin = spent_ms();
   const RoutingTables chosen =
-      find_engine("auto")
-          ->compute(*fabric, lids, {.options = {.auto_vls = wishes.auto_vls}})
-          .value();
+      find_engine("auto")->compute(*fabric, lids, {.options = wishes.options()}).value();
   const double took = spent_ms() - begin;
   const RouteMeasures own = measure_routes(*fabric, lids, chosen.lft, kMeasure);
   double uniform = 0, permutations = 0;
@@ -283,6 +286,7 @@ int main(int argc, char** argv) {
   line.option("--names", wishes.names, "Labels each fabric anew so many times").range(1u, 1000u);
   line.option("--engines", wishes.engines, "With --names: these; all and auto without");
   line.option("--auto-vls", wishes.auto_vls, "What auto may use").range(1u, 15u).show_default();
+  line.flag("--free", wishes.free, "auto asks engines whose changes hardly ever block anything");
   line.flag("--details", wishes.details, "Every engine, and what auto says");
   if (const auto code = line.parse(argc, argv)) return *code;
   return run(wishes);

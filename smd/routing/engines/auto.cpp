@@ -47,6 +47,10 @@ constexpr std::string_view kNoShape = "no ";  // how engines begin that do not k
 
 constexpr std::string_view kNeedsVls =
     "left out: routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
+constexpr std::string_view kNotFree =
+    "left out: changes may have to discard packets, and sm.auto_changes is free";
+constexpr std::string_view kOnTrees =
+    "left out: on trees updn is as good, and its changes cost less";
 constexpr std::string_view kBlocksTurns =
     "left out: changes may have to block turns, and sm.auto_vls is 1";
 
@@ -58,18 +62,21 @@ struct CandidateEngine {
 
   /// Why routes on one VL are not taken where a change has to be as safe as under updn; else empty.
   std::string_view unsafe = {};
+
+  /// With several VLs changes hardly ever have to block or discard anything.
+  bool free_with_vls = false;
 };
 
 /// In the order in which they are preferred where they are as good: grids and groups by their
 /// closed forms, trees by the engine whose changes cost least, then what needs one VL.
 constexpr CandidateEngine kAsked[] = {
     {"dor", "which knows this shape", 4, true, kNeedsVls},
-    {"hamming", "which knows this shape", 4, true, kNeedsVls},
+    {"hamming", "which knows this shape", 4, true, kNeedsVls, true},
     {"dragonfly", "which knows this shape", 4, true, kNeedsVls},
     {"updn", "as it suits every fabric", 2},
     {kDepthFirstCandidate, "as it suits every fabric", 3},
     {"ftree", "which knows this shape", 1, true, kBlocksTurns},
-    {"nue", "as it suits every fabric", 21, false, kBlocksTurns},
+    {"nue", "as it suits every fabric", 21, false, kBlocksTurns, true},
     {"dfsssp", "as its trees are balanced", 32, false, kNeedsVls},
     {"itb-vl", "as its trees are balanced", 15, false, kNeedsVls},
 };
@@ -198,8 +205,11 @@ class Auto final : public Engine {
     return "Any fabric, by another engine: dor, hamming, dragonfly, updn, ftree, nue, dfsssp and "
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
-           "argument. Where sm.auto_vls is 1, updn is asked, with either kind of directions: the "
-           "changes of no other are as safe. Notes say what each had. Stays with the engine that "
+           "argument. Where sm.auto_changes is free, updn is asked and, off trees and with several "
+           "VLs, "
+           "hamming and nue: changes of others may have to discard packets. Where sm.auto_vls is 1 "
+           "updn alone, with either kind of directions. Notes say what each had. Stays with the "
+           "engine that "
            "made the routes in force as long as that one does not refuse, unless "
            "most switches are new.";
   }
@@ -291,7 +301,8 @@ class Auto final : public Engine {
       for (const EngineCandidate& each : candidates_) {
         if (find_asked(each).knows_shape && each.refused.starts_with(kNoShape)) {
           list(other_shapes, each);
-        } else if (each.refused == kNeedsVls || each.refused == kBlocksTurns) {
+        } else if (each.refused == kNeedsVls || each.refused == kBlocksTurns ||
+                   each.refused == kNotFree || each.refused == kOnTrees) {
           list(left_out[each.refused], each);
         } else {
           notes.push_back(describe(each, like_found(each)));
@@ -324,17 +335,28 @@ class Auto final : public Engine {
       });
     }
 
-    [[nodiscard]] bool must_be_safe() const { return request_.options.auto_vls == 1; }
+    [[nodiscard]] bool must_be_safe() const {
+      return request_.options.auto_vls == 1 || request_.options.auto_changes == AutoChanges::Free;
+    }
+
+    /// Why the engine is not asked, or its routes are not taken; else empty. On trees updn is as
+    /// good, and its changes cost less.
+    [[nodiscard]] std::string_view why_unsafe(const CandidateEngine& each) const {
+      if (!must_be_safe() || each.unsafe.empty()) return {};
+      if (request_.options.auto_vls == 1) return each.unsafe;
+      if (!each.free_with_vls || vls_.allowed == 1) return kNotFree;
+      return why_no_tree_.empty() ? kOnTrees : std::string_view{};
+    }
 
     /// The first that does not refuse is asked whatever it costs.
     void ask(const CandidateEngine& each) {
       EngineCandidate candidate{.engine = std::string(each.name)};
-      const bool left_out = must_be_safe() && !each.unsafe.empty();
+      const std::string_view unsafe = why_unsafe(each);
       const std::uint64_t steps = steps_of(each) * size_.pairs() + size_.steps_of_measures();
       if (must_be_safe() && each.name == "ftree" && !why_no_tree_.empty()) {
         candidate.refused = why_no_tree_;
-      } else if (left_out && (!each.knows_shape || each.name == "ftree")) {
-        candidate.refused = each.unsafe;
+      } else if (!unsafe.empty() && (!each.knows_shape || each.name == "ftree")) {
+        candidate.refused = unsafe;
       } else if (!tables_.empty() && steps > left_) {
         candidate.refused = "not asked: it would exceed the budget";
       } else {
@@ -344,7 +366,11 @@ class Auto final : public Engine {
         auto tables =
             find_engine(depth_first ? "updn" : each.name)->compute(fabric_, lids_, request);
         candidate.refused = why_not(tables, request_);
-        if (left_out && !candidate.refused.starts_with(kNoShape)) candidate.refused = each.unsafe;
+        const bool knows_it = !candidate.refused.starts_with(kNoShape);
+        if (!unsafe.empty() && knows_it) candidate.refused = unsafe;
+        // A closed form that a loss left without a way on one VL.
+        if (must_be_safe() && candidate.refused.empty() && each.knows_shape && tables->vls > 1)
+          candidate.refused = kNotFree;
         const bool computed = candidate.refused.empty() || !candidate.refused.starts_with(kNoShape);
         if (computed) left_ -= std::min(left_, steps);
         if (candidate.refused.empty()) {
