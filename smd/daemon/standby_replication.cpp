@@ -17,7 +17,8 @@ constexpr std::array kCopied{&StateKind::kLids,
                              &StateKind::kTurns,
                              &StateKind::kSlToVlMark,
                              &StateKind::kPartitionOrders,
-                             &StateKind::kMKeyLinks};
+                             &StateKind::kMKeyLinks,
+                             &StateKind::kLattice};
 
 /// The part that has the master's options.
 constexpr const char* kOptions = "options";
@@ -139,11 +140,7 @@ void StandbyReplication::publish() {
   const bool is_master = manager_ != nullptr && manager_->election().state() == SmState::Master;
   if (!is_master || server_.peers().empty()) return;
   std::map<std::string, std::string> parts;
-  for (const StateKind* kind : kCopied) {
-    std::string text = kind->print(store_.get());
-    // One that is older does not know them.
-    if (kind != &StateKind::kMKeyLinks || !text.empty()) parts.emplace(kind->name, std::move(text));
-  }
+  for (const StateKind* kind : kCopied) parts.emplace(kind->name, kind->print(store_.get()));
   parts.emplace(kOptions, options_);
   server_.publish(parts);
   server_.note_change();

@@ -232,6 +232,7 @@ void Cycle::route() {
                .max_vls = count_route_vls(parts_.settings),
                .engine_options = parts_.settings.engine_options,
                .orientation = parts_.state.orientation,
+               .lattice = parts_.store.get().lattice,
                .in_force = parts_.state.in_force,
                .found = {}};
   job.engine_options.roots = choose_roots(parts_.settings, *found_.fabric);

@@ -172,6 +172,7 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
                          .rebalance = keep == Keep::RoutesRebalanced,
                          .found = job.found ? &*job.found : nullptr};
   if (!job.orientation.by_guid.empty()) request.previous = &job.orientation;
+  request.lattice = &job.lattice;
   // Routes over other directions than those of the request are no help.
   const bool same_directions =
       keep != Keep::Nothing && job.in_force &&

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smd/routing/engine.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/subnet/active_subnet.h"
@@ -25,6 +26,7 @@ struct RouteJob {
   unsigned max_vls = 15;                  // that the site lets ports use
   EngineOptions engine_options;
   Orientation orientation;                       // empty: from scratch
+  LatticeRecord lattice;                         // of former routes; empty: from scratch
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
   std::optional<ForwardingTables> found;  // that switches hold: kept as far as they lead somewhere
   bool taking_over = false;  // from another manager: under any engine, not under auto alone

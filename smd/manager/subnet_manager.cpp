@@ -405,6 +405,8 @@ void SubnetManager::on_written(const CycleReport& report) {
   came_up_.emit({report.came_up, state_.in_force->fabric()});
   const bool free = are_directions_free(settings_.engine_options);
   store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
+  // Routes that go by none leave that of former ones: its engine may be asked again.
+  if (const auto& lattice = state_.in_force->routing->lattice) store_.put_lattice(*lattice);
   publish();
 }
 

@@ -23,7 +23,7 @@ namespace smd::replica {
 // connection.
 
 inline constexpr std::uint32_t kMagic = 0x534d4452;  // "SMDR"
-inline constexpr std::uint16_t kVersion = 4;
+inline constexpr std::uint16_t kVersion = 5;
 inline constexpr std::size_t kHeaderSize = 24;
 
 /// Of state in one frame; more of it goes in several, one after the other.

@@ -91,6 +91,7 @@ struct RoutingRequest {
   EngineOptions options;
   const Orientation* previous = nullptr;     // kept where the graph allows it
   const PreviousRoutes* in_force = nullptr;  // null: compute from scratch
+  const LatticeRecord* lattice = nullptr;    // of former routes, where those in force have none
   std::uint64_t seed = 1;
   unsigned max_vls = 0;    // that routes may use; 0: what the links between switches have in common
   unsigned max_sls = 16;   // likewise, of those that takes_path_sets()

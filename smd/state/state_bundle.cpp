@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kBundleMark = "# smd-export 1";
 constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kSection = "== ";
-constexpr std::array<std::string_view, 7> kKinds{
-    "lids", "turns", "rows", "partition_orders", "m_key_links", "directions", "records"};
+constexpr std::array<std::string_view, 8> kKinds{
+    "lids", "turns", "rows", "partition_orders", "m_key_links", "directions", "lattice", "records"};
 
 template <class Value>
 void collect(const Parsed<Value>& parsed, Faults& faults) {
@@ -34,6 +34,7 @@ void check(const StateBundle& bundle, const std::string& file, Faults& faults) {
     if (kind == "partition_orders") collect(parse_partition_orders(text, where), faults);
     if (kind == "m_key_links") collect(parse_m_key_links(text, where), faults);
     if (kind == "directions") collect(parse_directions(text, where), faults);
+    if (kind == "lattice") collect(parse_lattice(text, where), faults);
     if (kind == "records") collect(parse_records(text, where, {}), faults);
   }
 }

@@ -10,7 +10,7 @@
 namespace smd {
 
 /// By kind: "lids", "turns", "rows", "partition_orders", "m_key_links", "directions",
-/// "records". The text of each, without the store's own lines.
+/// "lattice", "records". The text of each, without the store's own lines.
 using StateBundle = std::map<std::string, std::string>;
 
 [[nodiscard]] std::string print_bundle(const StateBundle& bundle);

@@ -157,7 +157,8 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  if (kind == StateKind::kLids || kind == StateKind::kDirections) return save_aside(kind, false);
+  if (kind == StateKind::kLids || kind == StateKind::kDirections || kind == StateKind::kLattice)
+    return save_aside(kind, false);
   save(kind);
 }
 

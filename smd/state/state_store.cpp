@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -15,6 +17,8 @@
 namespace smd {
 
 namespace {
+
+constexpr std::uint64_t kMostCells = 1u << 24;  // of a lattice
 
 std::optional<std::uint64_t> parse_whole(std::string_view word, int base, std::uint64_t most) {
   std::uint64_t value = 0;
@@ -48,6 +52,45 @@ std::optional<std::pair<Guid, std::uint32_t>> parse_rank(const std::string& line
   const auto value = parse_whole(rank, 10, ~std::uint32_t{0});
   if (!node || *node == 0 || !value) return std::nullopt;
   return std::pair{Guid{*node}, static_cast<std::uint32_t>(*value)};
+}
+
+/// "dor ring:8 line:4".
+std::optional<LatticeRecord> parse_shape(const std::string& line) {
+  std::istringstream words(line);
+  LatticeRecord lattice;
+  if (!(words >> lattice.engine)) return std::nullopt;
+  std::uint64_t cells = 1;
+  for (std::string word; words >> word;) {
+    const std::size_t colon = std::min(word.find(':'), word.size());
+    const std::string_view kind = std::string_view(word).substr(0, colon);
+    const std::string_view digits = std::string_view(word).substr(std::min(colon + 1, word.size()));
+    const auto side = parse_whole(digits, 10, kMostCells);
+    const bool is_full = kind == "full";
+    if (!side || *side == 0 || (!is_full && kind != "ring" && kind != "line")) return std::nullopt;
+    if ((cells *= *side) > kMostCells) return std::nullopt;
+    lattice.sides.push_back(static_cast<std::uint32_t>(*side));
+    if (!is_full) lattice.wraps.push_back(kind == "ring");
+  }
+  const bool is_whole = lattice.wraps.empty() || lattice.wraps.size() == lattice.sides.size();
+  if (lattice.sides.empty() || !is_whole) return std::nullopt;
+  return lattice;
+}
+
+std::optional<std::pair<Guid, std::uint32_t>> parse_place(const std::string& line,
+                                                          const LatticeRecord& lattice) {
+  std::istringstream words(line);
+  std::string word;
+  if (!(words >> word) || !word.starts_with("0x")) return std::nullopt;
+  const auto node = parse_whole(std::string_view(word).substr(2), 16, ~std::uint64_t{0});
+  if (!node || *node == 0) return std::nullopt;
+  std::uint32_t cell = 0;
+  for (const std::uint32_t side : lattice.sides) {
+    const auto coordinate = words >> word ? parse_whole(word, 10, side - 1) : std::nullopt;
+    if (!coordinate) return std::nullopt;
+    cell = cell * side + static_cast<std::uint32_t>(*coordinate);
+  }
+  if (words >> word) return std::nullopt;
+  return std::pair{Guid{*node}, cell};
 }
 
 std::optional<KeyPort> parse_m_key_port(std::istringstream& words) {
@@ -170,6 +213,61 @@ Parsed<SwitchRanks> parse_directions(std::string_view text, const std::string& f
       });
 }
 
+std::string print_lattice(const LatticeRecord& lattice) {
+  if (lattice.engine.empty()) return "";
+  std::string text = lattice.engine;
+  for (std::size_t d = 0; d < lattice.sides.size(); ++d) {
+    const char* const kind = lattice.wraps.empty() ? "full" : lattice.wraps[d] ? "ring" : "line";
+    fmt::format_to(std::back_inserter(text), " {}:{}", kind, lattice.sides[d]);
+  }
+  text += '\n';
+  std::vector<std::uint32_t> place(lattice.sides.size());
+  for (const auto& [guid, cell] : lattice.cells) {
+    std::uint32_t rest = cell;
+    for (std::size_t d = place.size(); d-- > 0; rest /= lattice.sides[d])
+      place[d] = rest % lattice.sides[d];
+    fmt::format_to(std::back_inserter(text), "{} {}\n", guid, fmt::join(place, " "));
+  }
+  return text;
+}
+
+Parsed<LatticeRecord> parse_lattice(std::string_view text, const std::string& file) {
+  LatticeRecord lattice;
+  FaultList faults(file);
+  std::set<std::uint32_t> taken;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    if (lattice.engine.empty()) {
+      auto shape = parse_shape(line);
+      if (!shape) {
+        faults.add(number,
+                   fmt::format("'{}' is no lattice; the first line is ENGINE KIND:SIDE..., as in "
+                               "dor ring:8 line:4",
+                               line));
+        break;
+      }
+      lattice = std::move(*shape);
+      continue;
+    }
+    const auto place = parse_place(line, lattice);
+    const bool rises =
+        place && (lattice.cells.empty() || place->first > lattice.cells.back().first);
+    if (rises && taken.insert(place->second).second) {
+      lattice.cells.push_back(*place);
+    } else {
+      faults.add(number,
+                 fmt::format("'{}' is no place of its own in the lattice; a line is SWITCH_GUID "
+                             "COORDINATE..., the GUIDs ascending",
+                             line));
+    }
+  }
+  if (!faults.empty()) return tl::unexpected(faults.take());
+  return lattice;
+}
+
 std::string print_cc_keys(const std::vector<cc::CcKey>& keys) {
   std::string text;
   for (const cc::CcKey key : keys) text += fmt::format("0x{:016x}\n", key.value());
@@ -252,6 +350,14 @@ constinit const StateKind StateKind::kDirections{
       return take(parse_directions(text, file), state.directions);
     }};
 
+constinit const StateKind StateKind::kLattice{
+    "lattice",
+    "after a restart, the first change may move most routes of a regular fabric",
+    [](const PersistentState& state) { return print_lattice(state.lattice); },
+    [](std::string_view text, const std::string& file, PersistentState& state) {
+      return take(parse_lattice(text, file), state.lattice);
+    }};
+
 constinit const StateKind StateKind::kClientRecords{
     "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
 
@@ -264,7 +370,8 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
                                 &StateKind::kCcKeys,
                                 &StateKind::kPartitionOrders,
                                 &StateKind::kMKeyLinks,
-                                &StateKind::kDirections}) {
+                                &StateKind::kDirections,
+                                &StateKind::kLattice}) {
     const auto text = read_state(state_dir, kind->name);
     const Faults found =
         text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();

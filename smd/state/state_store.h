@@ -16,6 +16,7 @@
 #include "smd/policy/lid_assignment.h"
 #include "smd/policy/partition_orders.h"
 #include "smd/program/agent_memory.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/smp/m_keys.h"
 
 namespace smd {
@@ -39,6 +40,8 @@ struct PersistentState {
                                      // whoever starts next finds by them whose key to show where
   SwitchRanks directions;  // up*/down* ranks of the routes in force, if they have any: whoever
                            // starts next, and keeps the routes, adds to them in these directions
+  LatticeRecord lattice;   // of the latest routes that went by one: whoever starts next has the
+                           // same names for its places
 
   friend bool operator==(const PersistentState&, const PersistentState&) = default;
 };
@@ -53,7 +56,7 @@ struct StateKind {
   Faults (*parse)(std::string_view text, const std::string& file, PersistentState& state);
 
   static const StateKind kLids, kTurns, kSlToVlMark, kCcKeys, kPartitionOrders, kMKeyLinks;
-  static const StateKind kDirections;
+  static const StateKind kDirections, kLattice;
   static const StateKind kClientRecords;  // no part of PersistentState, and without functions
 
   friend bool operator==(const StateKind& a, const StateKind& b) { return a.name == b.name; }
@@ -95,6 +98,10 @@ class StateStore {
 
   void put_directions(const SwitchRanks& ranks) {
     put(StateKind::kDirections, state_.directions, ranks);
+  }
+
+  void put_lattice(const LatticeRecord& lattice) {
+    put(StateKind::kLattice, state_.lattice, lattice);
   }
 
   /// As another manager prints it; every fault of it. Requires: a kind of PersistentState.
@@ -158,6 +165,13 @@ Result<void> save_state(const std::string& state_dir,
 /// Every line that is no rank is a fault, as is a GUID that is not above the one before. `file` is
 /// for the messages.
 [[nodiscard]] Parsed<SwitchRanks> parse_directions(std::string_view text, const std::string& file);
+
+/// The engine and its dimensions, then one per line: GUID of the switch, coordinates.
+[[nodiscard]] std::string print_lattice(const LatticeRecord& lattice);
+
+/// A first line that is no lattice is a fault; else every other line that is no place in it, as is
+/// a GUID that is not above the one before. `file` is for the messages.
+[[nodiscard]] Parsed<LatticeRecord> parse_lattice(std::string_view text, const std::string& file);
 
 /// One per line.
 [[nodiscard]] std::string print_cc_keys(const std::vector<cc::CcKey>& keys);

@@ -43,6 +43,8 @@ void check_kinds(const std::string& text) {
     require(parse_turns(print_turns(*turns), "f").value() == *turns);
   if (const auto ranks = parse_directions(text, "f"); is_fine(ranks))
     require(parse_directions(print_directions(*ranks), "f").value() == *ranks);
+  if (const auto lattice = parse_lattice(text, "f"); is_fine(lattice))
+    require(parse_lattice(print_lattice(*lattice), "f").value() == *lattice);
   if (const auto book = parse_lid_book(text, "f"); is_fine(book))
     require(parse_lid_book(print_lid_book(*book), "f").value() == *book);
   if (const auto records = parse_records(text, "f", now()); is_fine(records))

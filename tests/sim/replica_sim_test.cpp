@@ -217,6 +217,14 @@ TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   EXPECT_TRUE(second.kept.turns.empty());
 }
 
+TEST_F(Succession, NamesOfPlacesAreKnownToTheSecond) {
+  const LatticeRecord lattice{
+      .engine = "dor", .sides = {2, 3}, .wraps = {0, 1}, .cells = {{Guid{0x10}, 5}}};
+  first.store->put_lattice(lattice);
+  ASSERT_TRUE(run_until([&] { return !second.kept.lattice.engine.empty(); }, 5s));
+  EXPECT_EQ(second.kept.lattice, lattice);
+}
+
 TEST_F(Succession, TheBookOfPortsThatAreAwayIsKept) {
   populate();
   const std::uint32_t away = node("host-00004");

@@ -7,6 +7,7 @@
 #include "smd/routing/verify/channel_load.h"
 #include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
+#include "tests/support/relabel.h"
 
 namespace smd::test {
 namespace restart_test {
@@ -258,6 +259,90 @@ TEST(SecondLifeUnderAuto, AddsAHostInTheDirectionsOfTheRoutesThatItFound) {
   EXPECT_EQ(on.life->manager.in_force()->routing->lft,
             goes_on.life->manager.in_force()->routing->lft);
 }
+
+enum class Fate : std::uint8_t { GoesOn, Restarts, IsTakenOver };
+
+/// Routes of a regular shape whose places have the names of a whole one. A switch goes; then,
+/// unless it goes on, another life, in the end on another host.
+struct LivesOfAShape : TimedFabric {
+  LivesOfAShape(const sim::FabricSpec& spec, const char* engine, std::uint32_t lost, Fate fate)
+      : TimedFabric(spec) {
+    SimulatedSubnetOptions options;
+    options.settings.engine = engine;
+    options.settings.rebalance_delay = Duration{0};
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+    fabric.set_node(lost, false);
+    EXPECT_TRUE(life->settle());
+    life->reports.clear();
+    if (fate == Fate::GoesOn) return;
+    options.kept = life->kept();
+    if (fate == Fate::IsTakenOver) options.node = other_host(lost);
+    life.emplace(*this, options);
+    EXPECT_TRUE(life->bring_up());
+  }
+
+  /// Neither the manager's nor one that is lost with its switch.
+  [[nodiscard]] std::uint32_t other_host(std::uint32_t lost) const {
+    const auto& nodes = fabric.spec().nodes;
+    std::uint32_t n = 0;
+    while (nodes[n].type != NodeType::Ca || n == fabric.spec().sm_node ||
+           nodes[n].ports[1].peer_node == lost)
+      ++n;
+    return n;
+  }
+
+  [[nodiscard]] std::uint64_t blocks_written() const {
+    std::uint64_t blocks = 0;
+    for (const CycleReport& report : life->reports) blocks += report.blocks_written;
+    return blocks;
+  }
+
+  [[nodiscard]] const RoutingTables& now() const { return life->manager.in_force()->routing; }
+
+  /// Of all switches, whatever numbers the manager has for them.
+  [[nodiscard]] std::vector<PortNum> entries() const {
+    std::vector<PortNum> out;
+    for (std::uint32_t n = 0; n < fabric.spec().nodes.size(); ++n) {
+      if (fabric.spec().nodes[n].type != NodeType::Switch) continue;
+      for (std::uint16_t lid = 1; lid <= now().lft.top().value(); ++lid)
+        out.push_back(fabric.lft(n, Lid{lid}));
+    }
+    return out;
+  }
+
+  std::optional<SimulatedManager> life;
+};
+
+class SecondLifeOfAShape : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(SecondLifeOfAShape, NamesItsPlacesAsTheFirst) {
+  const auto& [engine, call] = GetParam();
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    sim::FabricSpec spec = spec_of(call);
+    sim::relabel(spec, seed);
+    std::uint32_t lost = 0;
+    while (spec.nodes[lost].description != "sw-1-1") ++lost;
+    LivesOfAShape goes_on(spec, engine, lost, Fate::GoesOn);
+    LivesOfAShape restarts(spec, engine, lost, Fate::Restarts);
+    LivesOfAShape is_taken_over(spec, engine, lost, Fate::IsTakenOver);
+    for (LivesOfAShape* each : {&goes_on, &restarts, &is_taken_over}) {
+      SCOPED_TRACE(fmt::format("{} {} {}", call, seed, each == &restarts));
+      ASSERT_EQ(each->now().engine, engine);
+      EXPECT_EQ(each->blocks_written(), 0u);
+      each->fabric.set_node(lost, true);
+      ASSERT_TRUE(each->life->settle());
+      EXPECT_EQ(find_broken_route(*each), "");
+      EXPECT_EQ(each->entries(), goes_on.entries());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All,
+                         SecondLifeOfAShape,
+                         testing::Values(std::pair{"dor", "torus:dims=5.5,hosts=1"},
+                                         std::pair{"dor", "torus:dims=5.5,hosts=1,mesh=1"},
+                                         std::pair{"hamming", "hamming:dims=4.4,hosts=1"}));
 
 /// Whoever wrote the tables is gone and left no state, as when a site changes managers.
 class FirstLifeUnderAuto : public testing::TestWithParam<std::vector<std::string>> {};

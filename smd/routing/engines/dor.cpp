@@ -264,7 +264,7 @@ class Dor final : public Engine {
                        .columns = std::move(columns),
                        .hops = {graph.switches(), cells},
                        .lattice = std::make_shared<const LatticeRecord>(
-                           record_lattice(fabric, graph, grid->lattice, grid->wraps)),
+                           record_lattice(name(), fabric, graph, grid->lattice, grid->wraps)),
                        .sls = std::nullopt,
                        .rows = {},
                        .row_of = {}};

@@ -129,7 +129,7 @@ class Hamming final : public Engine {
                        .columns = {.first = hamming->lattice.cell, .count = cells},
                        .hops = std::move(hops),
                        .lattice = std::make_shared<const LatticeRecord>(
-                           record_lattice(fabric, graph, hamming->lattice, {})),
+                           record_lattice(name(), fabric, graph, hamming->lattice, {})),
                        .sls = std::nullopt,
                        .rows = {},
                        .row_of = {}};

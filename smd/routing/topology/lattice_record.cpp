@@ -1,7 +1,9 @@
 #include "smd/routing/topology/lattice_record.h"
 
 #include <algorithm>
-#include <tuple>
+
+#include "smd/routing/topology/dimensions.h"
+#include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd {
 namespace {
@@ -134,11 +136,15 @@ class NamesBefore {
 
 }  // namespace
 
-LatticeRecord record_lattice(const Fabric& fabric,
+LatticeRecord record_lattice(std::string_view engine,
+                             const Fabric& fabric,
                              const NeighbourGraph& graph,
                              const Lattice& lattice,
                              std::vector<char> wraps) {
-  LatticeRecord record{.sides = lattice.sides, .wraps = std::move(wraps), .cells = {}};
+  LatticeRecord record{.engine = std::string(engine),
+                       .sides = lattice.sides,
+                       .wraps = std::move(wraps),
+                       .cells = {}};
   for (const SwitchIdx sw : graph.by_guid())
     record.cells.emplace_back(fabric.node_guid[fabric.switch_node[sw]], lattice.cell[sw]);
   return record;

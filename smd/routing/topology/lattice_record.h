@@ -1,25 +1,34 @@
-// Where switches stand in a lattice that routes go by, kept from one change to the next: which
-// coordinate is called 0, which way it rises and which dimension comes first are no property of the
-// cabling, and routes follow from them.
+// Where switches stand in a lattice that routes go by, kept from one change to the next and over a
+// restart: which coordinate is called 0, which way it rises and which dimension comes first are no
+// property of the cabling, and routes follow from them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "smd/routing/topology/dimensions.h"
-#include "smd/routing/topology/neighbour_graph.h"
+#include "smd/fabric/fabric.h"
 
 namespace smd {
 
+struct Lattice;
+class NeighbourGraph;
+
 struct LatticeRecord {
+  std::string engine;  // whose shape it is; empty: there is none
   std::vector<std::uint32_t> sides;
   std::vector<char>
       wraps;  // by dimension: a ring, not a line; empty: everybody of a line is joined
   std::vector<std::pair<Guid, std::uint32_t>> cells;  // of the switches that were there, by GUID
+
+  friend bool operator==(const LatticeRecord&, const LatticeRecord&) = default;
 };
 
-[[nodiscard]] LatticeRecord record_lattice(const Fabric& fabric,
+[[nodiscard]] LatticeRecord record_lattice(std::string_view engine,
+                                           const Fabric& fabric,
                                            const NeighbourGraph& graph,
                                            const Lattice& lattice,
                                            std::vector<char> wraps);

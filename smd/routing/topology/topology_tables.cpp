@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "smd/routing/topology/lattice_record.h"
+
 namespace smd {
 namespace {
 
@@ -67,8 +69,9 @@ std::string describe_other_ways(bool whole) {
 
 const LatticeRecord* find_lattice_before(const RoutingRequest& request, std::string_view engine) {
   const PreviousRoutes* const before = request.in_force;
-  return before != nullptr && before->routing->engine == engine ? before->routing->lattice.get()
-                                                                : nullptr;
+  const LatticeRecord* known = before != nullptr ? before->routing->lattice.get() : nullptr;
+  if (known == nullptr) known = request.lattice;
+  return known != nullptr && known->engine == engine ? known : nullptr;
 }
 
 unsigned count_allowed_vls(const Fabric& fabric, const RoutingRequest& request) {

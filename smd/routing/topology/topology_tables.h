@@ -49,7 +49,8 @@ struct ShapeRoutes {
 /// What a note says of them; they need the whole shape.
 [[nodiscard]] std::string describe_other_ways(bool whole);
 
-/// The lattice that routes in force go by, if this engine made them.
+/// The lattice that routes in force go by, or where they know of none the one of the request, if it
+/// is of this engine.
 [[nodiscard]] const LatticeRecord* find_lattice_before(const RoutingRequest& request,
                                                        std::string_view engine);
 

@@ -44,7 +44,7 @@ TEST(Frame, ComesOutOfPiecesOfAnySize) {
 
 TEST(Frame, IsLaidOutAsDocumented) {
   const std::string text = encode_frame({.kind = FrameKind::Part, .wall_ms = 258, .body = "a\nb"});
-  EXPECT_EQ(text.substr(0, 8), std::string("SMDR\0\4\2\0", 8));
+  EXPECT_EQ(text.substr(0, 8), std::string("SMDR\0\5\2\0", 8));
   EXPECT_EQ(text.substr(8, 8), std::string("\0\0\0\0\0\0\1\2", 8));
   EXPECT_EQ(text.substr(16, 4), std::string("\0\0\0\3", 4));
   EXPECT_EQ(text.substr(24), "a\nb");
@@ -56,7 +56,7 @@ TEST(Frame, WhatIsForeignIsNamedAtOnce) {
   EXPECT_EQ(fault_of("SM"), "") << "it may go on as it should";
   std::string text = encode_frame(kPartFrame);
   text[5] = 1;
-  EXPECT_THAT(fault_of(text), HasSubstr("it speaks version 1, we speak 4"));
+  EXPECT_THAT(fault_of(text), HasSubstr("it speaks version 1, we speak 5"));
   text = encode_frame(kPartFrame);
   text[6] = 9;
   EXPECT_THAT(fault_of(text), HasSubstr("kind 9"));

@@ -139,6 +139,57 @@ TEST(DirectionsFile, NamesEveryFaultWithItsLine) {
   }
 }
 
+TEST(LatticeFile, PrintsOneLinePerSwitchAndReadsItBack) {
+  const LatticeRecord grid{.engine = "dor",
+                           .sides = {4, 3},
+                           .wraps = {1, 0},
+                           .cells = {{Guid{0x10}, 11}, {Guid{0x20}, 4}}};
+  EXPECT_EQ(print_lattice(grid),
+            "dor ring:4 line:3\n0x0000000000000010 3 2\n0x0000000000000020 1 1\n");
+  const LatticeRecord rows{
+      .engine = "hamming", .sides = {5, 2}, .wraps = {}, .cells = {{Guid{0x10}, 9}}};
+  EXPECT_EQ(print_lattice(rows), "hamming full:5 full:2\n0x0000000000000010 4 1\n");
+  for (const LatticeRecord& lattice : {grid, rows, LatticeRecord{}})
+    EXPECT_EQ(parse_lattice(print_lattice(lattice), "lattice").value(), lattice);
+}
+
+TEST(LatticeFile, NamesEveryFaultWithItsLine) {
+  for (const char* bad : {"dor",
+                          "dor 4",
+                          "dor ring:",
+                          "dor ring:0",
+                          "dor ring:4 full:4",
+                          "dor round:4",
+                          "dor ring:-4",
+                          "dor line:65536 line:65536"}) {
+    const auto lattice = parse_lattice(fmt::format("{}\n0x10 1\n", bad), "lattice");
+    ASSERT_FALSE(lattice) << bad;
+    EXPECT_EQ(
+        print_fault(lattice.error().front()),
+        fmt::format("lattice:1: '{}' is no lattice; the first line is ENGINE KIND:SIDE..., as "
+                    "in dor ring:8 line:4",
+                    bad));
+  }
+  for (const char* bad : {"0x20",
+                          "0x20 1",
+                          "0x20 1 1 1",
+                          "20 1 1",
+                          "0x0 1 1",
+                          "0x20 4 0",
+                          "0x20 -1 0",
+                          "0x10 1 1",
+                          "0x8 1 1",
+                          "0x20 3 2"}) {
+    const auto lattice =
+        parse_lattice(fmt::format("dor ring:4 line:3\n0x10 3 2\n{}\n", bad), "lattice");
+    ASSERT_FALSE(lattice) << bad;
+    EXPECT_EQ(print_fault(lattice.error().front()),
+              fmt::format("lattice:3: '{}' is no place of its own in the lattice; a line is "
+                          "SWITCH_GUID COORDINATE..., the GUIDs ascending",
+                          bad));
+  }
+}
+
 TEST(StateStore, TellsOfWhatChangedAndOfNothingElse) {
   const LidBook lids{{Guid{0xff}, {Lid{3}, 1}}};
   StateStore store({.turns = kTurns});
@@ -156,13 +207,18 @@ TEST(StateStore, TellsOfWhatChangedAndOfNothingElse) {
 }
 
 TEST(StateStore, OfAnotherManagerHasAllOfIt) {
-  const StateStore theirs({.lids = {{Guid{0xff}, {Lid{4}, 1}}},
-                           .turns = kTurns,
-                           .sl_to_vl_mark = true,
-                           .cc_keys = kKeys});
+  const StateStore theirs(
+      {.lids = {{Guid{0xff}, {Lid{4}, 1}}},
+       .turns = kTurns,
+       .sl_to_vl_mark = true,
+       .cc_keys = kKeys,
+       .lattice = {.engine = "hamming", .sides = {2, 2}, .wraps = {}, .cells = {{Guid{0x10}, 3}}}});
   StateStore store;
-  for (const StateKind* kind :
-       {&StateKind::kLids, &StateKind::kTurns, &StateKind::kSlToVlMark, &StateKind::kCcKeys})
+  for (const StateKind* kind : {&StateKind::kLids,
+                                &StateKind::kTurns,
+                                &StateKind::kSlToVlMark,
+                                &StateKind::kCcKeys,
+                                &StateKind::kLattice})
     EXPECT_TRUE(store.put_text(*kind, kind->print(theirs.get()), "f").empty()) << kind->name;
   EXPECT_EQ(store.get(), theirs.get());
   EXPECT_TRUE(store.put_text(StateKind::kSlToVlMark, "", "f").empty());

@@ -102,7 +102,8 @@ TEST_P(EveryLoss, OfASwitchMovesNobodyOfATorus) {
     if (seed != 0) whole.relabel(seed);
     const Fabric f = whole.build();
     const GridShape before = recognise_grid(f).value();
-    const LatticeRecord record = record_lattice(f, NeighbourGraph{f}, before.lattice, before.wraps);
+    const LatticeRecord record =
+        record_lattice("dor", f, NeighbourGraph{f}, before.lattice, before.wraps);
     for (const std::string& name : whole.switches()) {
       const Fabric damaged = Reshaped{whole}.without_switch(name).build();
       const Result<GridShape> grid = recognise_grid(damaged, NeighbourGraph{damaged}, &record);

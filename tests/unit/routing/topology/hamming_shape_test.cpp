@@ -99,7 +99,8 @@ TEST(HammingShape, SurvivesTheLossOfAnySwitch) {
       const Reshaped whole = Reshaped{call}.relabel(seed);
       const Fabric f = whole.build();
       const HammingShape before = recognise_hamming(f).value();
-      const LatticeRecord record = record_lattice(f, NeighbourGraph{f}, before.lattice, {});
+      const LatticeRecord record =
+          record_lattice("hamming", f, NeighbourGraph{f}, before.lattice, {});
       for (const std::string& name : whole.switches()) {
         const Fabric damaged = Reshaped{whole}.without_switch(name).build();
         const Result<HammingShape> shape =
