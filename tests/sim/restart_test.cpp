@@ -342,7 +342,9 @@ INSTANTIATE_TEST_SUITE_P(All,
                          SecondLifeOfAShape,
                          testing::Values(std::pair{"dor", "torus:dims=5.5,hosts=1"},
                                          std::pair{"dor", "torus:dims=5.5,hosts=1,mesh=1"},
-                                         std::pair{"hamming", "hamming:dims=4.4,hosts=1"}));
+                                         std::pair{"hamming", "hamming:dims=4.4,hosts=1"},
+                                         std::pair{"dragonfly",
+                                                   "dragonfly:a=4,h=2,c=1,local-trunk=2"}));
 
 /// Whoever wrote the tables is gone and left no state, as when a site changes managers.
 class FirstLifeUnderAuto : public testing::TestWithParam<std::vector<std::string>> {};

@@ -4,6 +4,7 @@
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/topology/dragonfly.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/routing/topology/topology_tables.h"
 
 namespace smd {
@@ -138,17 +139,16 @@ class DragonflyRoutes {
         targets_(targets),
         choice_(choice),
         groups_(shape.members.size()),
-        index_(graph.switches(), 0),
+        index_(shape.place),
+        widest_(shape.places),
         gates_(groups_ * groups_) {
     columns_.variants = std::clamp(shape.global_trunk, 1u, kMostVariants);
     columns_.others = others;
     columns_.others_by_offset = true;
     columns_.first.assign(graph.switches(), 0);
     for (const std::vector<SwitchIdx>& members : shape.members) {
-      widest_ = std::max(widest_, members.size());
-      for (std::uint32_t i = 0; i < members.size(); ++i) {
-        index_[members[i]] = i;
-        columns_.first[members[i]] = columns_.count;
+      for (const SwitchIdx sw : members) {
+        columns_.first[sw] = columns_.count;
         columns_.count += columns_.of_each();
       }
     }
@@ -164,6 +164,11 @@ class DragonflyRoutes {
           gates_[shape.group[sw] * groups_ + shape.group[to]].push_back({sw, i, to});
         }
       }
+    }
+    for (auto& gates : gates_) {
+      std::ranges::sort(gates, {}, [this](const Gate& gate) {
+        return std::pair{index_[gate.own], index_[gate.landing]};
+      });
     }
   }
 
@@ -277,10 +282,10 @@ class DragonflyRoutes {
   const Targets& targets_;
   GatewayChoice choice_;
   std::size_t groups_;
-  std::size_t widest_ = 0;                       // switches in the largest group
-  IndexVector<SwitchIdx, std::uint32_t> index_;  // in its group
-  std::vector<std::vector<Gate>> gates_;         // by group and group
-  std::vector<std::uint8_t> local_;              // by switch and index in its group
+  const IndexVector<SwitchIdx, std::uint32_t>& index_;  // in its group
+  std::size_t widest_;                                  // places in a group
+  std::vector<std::vector<Gate>> gates_;                // by group and group
+  std::vector<std::uint8_t> local_;                     // by switch and index in its group
   Columns columns_;
   std::vector<Gate*> best_;
   std::vector<std::uint8_t> own_;
@@ -314,18 +319,21 @@ class Dragonfly final : public Engine {
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
     const NeighbourGraph graph{fabric};
-    const Result<DragonflyShape> shape = recognise_dragonfly(fabric, graph);
+    const Result<DragonflyShape> shape =
+        recognise_dragonfly(fabric, graph, find_lattice_before(request, name()));
     if (!shape) return fail(Errc::Unsupported, "no dragonfly: " + shape.error().context);
     const Targets targets = find_targets(fabric, lids);
     DragonflyRoutes form{graph, *shape, targets, request.options.gateways};
-    ShapeRoutes routes{.engine = name(),
-                       .shape = print_dragonfly(*shape),
-                       .columns = form.columns(),
-                       .hops = {graph.switches(), form.columns().count},
-                       .sls = std::nullopt,
-                       .regular_vls = 2,
-                       .rows = {},
-                       .row_of = {}};
+    ShapeRoutes routes{
+        .engine = name(),
+        .shape = print_dragonfly(*shape),
+        .columns = form.columns(),
+        .hops = {graph.switches(), form.columns().count},
+        .lattice = std::make_shared<const LatticeRecord>(record_dragonfly(fabric, *shape)),
+        .sls = std::nullopt,
+        .regular_vls = 2,
+        .rows = {},
+        .row_of = {}};
     form.fill(routes.hops);
     if (wants_other_ways(lids, request)) {
       const bool whole = is_whole(graph, routes.hops);

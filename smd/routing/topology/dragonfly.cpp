@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "smd/routing/topology/grid.h"
+#include "smd/routing/topology/lattice_record.h"
 #include "smd/routing/topology/neighbour_graph.h"
 
 namespace smd {
@@ -40,7 +42,108 @@ DragonflyShape number_groups(const NeighbourGraph& graph, DisjointSets& sets) {
     shape.group[graph.by_guid()[r]] = number[first];
     shape.members[number[first]].push_back(graph.by_guid()[r]);
   }
+  shape.place.assign(graph.switches(), 0);
+  for (const auto& members : shape.members) {
+    shape.places = std::max(shape.places, static_cast<std::uint32_t>(members.size()));
+    for (std::uint32_t i = 0; i < members.size(); ++i) shape.place[members[i]] = i;
+  }
   return shape;
+}
+
+/// The numbers and places that switches had before.
+class PlacesBefore {
+ public:
+  PlacesBefore(const Fabric& fabric, const NeighbourGraph& graph, const LatticeRecord& record)
+      : graph_(graph),
+        groups_(record.sides.front()),
+        places_(record.sides.back()),
+        then_(graph.switches(), kNone) {
+    auto known = record.cells.begin();
+    for (const SwitchIdx sw : graph.by_guid()) {
+      const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
+      while (known != record.cells.end() && known->first < guid) ++known;
+      if (known != record.cells.end() && known->first == guid) then_[sw] = known->second;
+    }
+  }
+
+  /// False, and nothing done, where the groups are not as many, or not most switches would keep
+  /// theirs.
+  bool give_to(DragonflyShape& shape) const {
+    if (shape.members.size() != groups_) return false;
+    const std::vector<std::uint32_t> number = match_groups(shape);
+    DragonflyShape named = shape;
+    named.places = std::max(places_, shape.places);
+    std::size_t kept = 0;
+    for (std::uint32_t now = 0; now < groups_; ++now) {
+      auto& members = named.members[number[now]] = shape.members[now];
+      kept += place(members, number[now], named);
+      std::ranges::sort(members, {}, [&](SwitchIdx sw) { return named.place[sw]; });
+    }
+    if (2 * kept <= graph_.switches()) return false;
+    shape = std::move(named);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  // The number of each group as it is: those first that have most switches in common.
+  [[nodiscard]] std::vector<std::uint32_t> match_groups(const DragonflyShape& shape) const {
+    std::vector<std::uint32_t> common(std::size_t{groups_} * groups_, 0);
+    for (const SwitchIdx sw : graph_.by_guid()) {
+      if (then_[sw] != kNone) ++common[shape.group[sw] * groups_ + then_[sw] / places_];
+    }
+    std::vector<std::uint32_t> pairs(common.size());
+    std::iota(pairs.begin(), pairs.end(), 0u);
+    std::ranges::stable_sort(
+        pairs, std::greater{}, [&](std::uint32_t pair) { return common[pair]; });
+    std::vector<std::uint32_t> number(groups_, kNone);
+    std::vector<char> taken(groups_, 0);
+    for (const std::uint32_t pair : pairs) {
+      const std::uint32_t now = pair / groups_, then = pair % groups_;
+      if (number[now] != kNone || taken[then]) continue;
+      number[now] = then;
+      taken[then] = 1;
+    }
+    return number;
+  }
+
+  // Who had a place in the group has it again, others take the first that are free.
+  std::size_t place(const std::vector<SwitchIdx>& members,
+                    std::uint32_t group,
+                    DragonflyShape& named) const {
+    const auto was_here = [&](SwitchIdx sw) {
+      return then_[sw] != kNone && then_[sw] / places_ == group;
+    };
+    std::vector<char> taken(named.places, 0);
+    std::size_t kept = 0;
+    for (const SwitchIdx sw : members) {
+      named.group[sw] = group;
+      if (!was_here(sw)) continue;
+      named.place[sw] = then_[sw] % places_;
+      taken[named.place[sw]] = 1;
+      ++kept;
+    }
+    std::uint32_t free = 0;
+    for (const SwitchIdx sw : members) {
+      if (was_here(sw)) continue;
+      while (taken[free]) ++free;
+      named.place[sw] = free++;
+    }
+    return kept;
+  }
+
+  const NeighbourGraph& graph_;
+  std::uint32_t groups_, places_;
+  IndexVector<SwitchIdx, std::uint32_t> then_;
+};
+
+bool name_as_before(const Fabric& fabric,
+                    const NeighbourGraph& graph,
+                    const LatticeRecord* before,
+                    DragonflyShape& shape) {
+  if (before == nullptr || before->sides.size() != 2) return false;
+  return PlacesBefore{fabric, graph, *before}.give_to(shape);
 }
 
 // More of them are no damage, but another fabric.
@@ -114,25 +217,48 @@ std::optional<std::string> find_fault(const NeighbourGraph& graph, DragonflyShap
   return std::nullopt;
 }
 
-// Every router joined to one of each other group: rows and columns of a Hamming graph.
-std::optional<DragonflyShape> read_rows(const Fabric& fabric, const NeighbourGraph& graph) {
+// Every router joined to one of each other group: rows and columns of a Hamming graph. Those are
+// the groups that were before; else those across the first dimension.
+std::optional<DragonflyShape> read_rows(const Fabric& fabric,
+                                        const NeighbourGraph& graph,
+                                        const LatticeRecord* before) {
   const Result<HammingShape> hamming = recognise_hamming(fabric, graph);
   if (!hamming || hamming->lattice.dimensions() != 2) return std::nullopt;
-  DisjointSets sets{graph.switches()};
-  std::vector<std::uint32_t> first(hamming->lattice.sides[0], 0xffffffff);
-  for (std::uint32_t r = 0; r < graph.switches(); ++r) {
-    std::uint32_t& of_row = first[hamming->lattice.coordinate(graph.by_guid()[r], 0)];
-    if (of_row == 0xffffffff) of_row = r;
-    sets.join(of_row, r);
+  std::optional<DragonflyShape> found;
+  for (const std::size_t d : {0, 1}) {
+    DisjointSets sets{graph.switches()};
+    std::vector<std::uint32_t> first(hamming->lattice.sides[d], 0xffffffff);
+    for (std::uint32_t r = 0; r < graph.switches(); ++r) {
+      std::uint32_t& of_row = first[hamming->lattice.coordinate(graph.by_guid()[r], d)];
+      if (of_row == 0xffffffff) of_row = r;
+      sets.join(of_row, r);
+    }
+    DragonflyShape shape = number_groups(graph, sets);
+    if (find_fault(graph, shape)) continue;
+    if (name_as_before(fabric, graph, before, shape)) return shape;
+    if (d == 0) found = std::move(shape);
   }
-  DragonflyShape shape = number_groups(graph, sets);
-  if (find_fault(graph, shape)) return std::nullopt;
-  return shape;
+  return found;
 }
 
 }  // namespace
 
-Result<DragonflyShape> recognise_dragonfly(const Fabric& fabric, const NeighbourGraph& graph) {
+LatticeRecord record_dragonfly(const Fabric& fabric, const DragonflyShape& dragonfly) {
+  LatticeRecord record{
+      .engine = "dragonfly",
+      .sides = {static_cast<std::uint32_t>(dragonfly.members.size()), dragonfly.places},
+      .wraps = {},
+      .cells = {}};
+  for (const SwitchIdx sw : dragonfly.group.indices())
+    record.cells.emplace_back(fabric.node_guid[fabric.switch_node[sw]],
+                              dragonfly.group[sw] * dragonfly.places + dragonfly.place[sw]);
+  std::ranges::sort(record.cells);
+  return record;
+}
+
+Result<DragonflyShape> recognise_dragonfly(const Fabric& fabric,
+                                           const NeighbourGraph& graph,
+                                           const LatticeRecord* before) {
   if (const SwitchIdx apart = graph.find_island(); apart != kNone<SwitchIdx>) {
     return fail(Errc::Unsupported,
                 fmt::format("{} is not connected with the rest", print_switch(fabric, apart)));
@@ -153,10 +279,13 @@ Result<DragonflyShape> recognise_dragonfly(const Fabric& fabric, const Neighbour
     adopt_strays(graph, sets);
     DragonflyShape shape = number_groups(graph, sets);
     const std::optional<std::string> fault = find_fault(graph, shape);
-    if (!fault) return shape;
+    if (!fault) {
+      static_cast<void>(name_as_before(fabric, graph, before, shape));
+      return shape;
+    }
     why = *fault;
   }
-  if (auto rows = read_rows(fabric, graph)) return std::move(*rows);
+  if (auto rows = read_rows(fabric, graph, before)) return std::move(*rows);
   return fail(Errc::Unsupported, std::move(why));
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/routing/topology/lattice_record.h"
 #include "tests/unit/routing/support/reshaped.h"
 
 namespace smd::test {
@@ -90,6 +91,41 @@ TEST(DragonflyShape, SurvivesLossesWhereGlobalLinksFormTriangles) {
     ASSERT_TRUE(shape) << gone << ": " << shape.error().context;
     EXPECT_EQ(print_dragonfly(*shape), "dragonfly of 73 groups of 9, 1 link between groups");
     expect_named_groups(f, *shape);
+  }
+}
+
+// Whoever is gone keeps no place: another one takes it.
+TEST(DragonflyShape, KeepsItsNumbersOverAnyLoss) {
+  for (const char* call : {"dragonfly:a=4,h=2", "dragonfly:a=5,h=4,groups=5,global-trunk=5"}) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const Reshaped whole = Reshaped{call}.relabel(seed);
+      const Fabric f = whole.build();
+      const DragonflyShape before = recognise_dragonfly(f).value();
+      const LatticeRecord record = record_dragonfly(f, before);
+      const auto expect_same_places = [&](const Fabric& now, const DragonflyShape& is) {
+        ASSERT_EQ(is.places, before.places);
+        for (const SwitchIdx sw : now.switch_node.indices()) {
+          const auto known = f.find_node(now.node_guid[now.switch_node[sw]]);
+          if (!known) continue;
+          EXPECT_EQ(is.group[sw], before.group[f.switch_of[*known]]) << print_switch(now, sw);
+          EXPECT_EQ(is.place[sw], before.place[f.switch_of[*known]]) << print_switch(now, sw);
+        }
+      };
+      for (const std::string& name : whole.switches()) {
+        SCOPED_TRACE(fmt::format("{} {} without {}", call, seed, name));
+        const Fabric g = Reshaped{whole}.without_switch(name).build();
+        const Result<DragonflyShape> shape = recognise_dragonfly(g, NeighbourGraph{g}, &record);
+        ASSERT_TRUE(shape) << shape.error().context;
+        expect_same_places(g, *shape);
+        const LatticeRecord rest = record_dragonfly(g, *shape);
+        EXPECT_EQ(rest.cells.size() + 1, record.cells.size());
+        const DragonflyShape back = recognise_dragonfly(f, NeighbourGraph{f}, &rest).value();
+        expect_same_places(f, back);
+        EXPECT_EQ(back.group, before.group);
+        EXPECT_EQ(back.place, before.place);
+        ASSERT_FALSE(::testing::Test::HasFailure());
+      }
+    }
   }
 }
 

@@ -149,6 +149,83 @@ TEST(Dragonfly, AnyLostSwitchIsRoutedAround) {
   }
 }
 
+/// Entries that differ although the way by them did not pass the switch that is gone.
+unsigned count_moved(const Fabric& g,
+                     const LidMap& lids,
+                     const RoutingTables& after,
+                     const Fabric& f,
+                     const RoutingTables& before,
+                     const std::string& gone) {
+  unsigned moved = 0;
+  for (const SwitchIdx sw : g.switch_node.indices()) {
+    const std::string& name = g.description[g.switch_node[sw]];
+    for (unsigned value = 1; value <= lids.top.value(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      if (lids.owner_of(lid) == kNone<PortIdx>) continue;
+      const auto way = path(f, before.lft, name, lid);
+      if (std::ranges::count(way, gone) != 0) continue;
+      moved += after.lft.route(sw, lid) != before.lft.route(switch_named(f, name), lid);
+    }
+  }
+  return moved;
+}
+
+// Groups have one link to each other, so nothing is dealt anew over those that are left.
+TEST(Dragonfly, ALostSwitchChangesOnlyWhatPassedItAndFindsItsPlaceAgain) {
+  for (const char* call :
+       {"dragonfly:a=4,h=2,c=1,local-trunk=2", "dragonfly:a=3,h=1,local-trunk=3"}) {
+    const Reshaped whole{call};
+    const Fabric f = whole.build();
+    const LidMap lids = lids_in_order(f);
+    const RoutingTables before = dragonfly(f, lids, 8).value();
+    const auto route = [](const Fabric& on, const LidMap& with, const PreviousRoutes& in_force) {
+      return find_engine("dragonfly")
+          ->compute(on, with, {.in_force = &in_force, .max_vls = 8})
+          .value();
+    };
+    for (const std::string& name : whole.switches()) {
+      SCOPED_TRACE(fmt::format("{} without {}", call, name));
+      const Fabric g = Reshaped{whole}.without_switch(name).build();
+      const LidMap rest = lids_as_before(g, f, lids);
+      const RoutingTables after = route(g, rest, {&f, &lids, &before});
+      expect_sound(g, rest, after);
+      EXPECT_EQ(count_moved(g, rest, after, f, before, name), 0u);
+      EXPECT_EQ(route(f, lids, {&g, &rest, &after}).lft, before.lft);
+    }
+  }
+}
+
+/// The SL of a way by another group says in which order of the groups it rises.
+TEST(Dragonfly, ALostSwitchMovesNoSlOfAnotherGroup) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Reshaped whole = Reshaped{"dragonfly:a=4,h=2,c=1"}.relabel(seed);
+    const Fabric f = whole.build();
+    const LidMap lids = lids_in_order(f, 2);
+    RoutingRequest request{.options = {.non_minimal = NonMinimal::Valiant}, .max_vls = 8};
+    const RoutingTables before = find_engine("dragonfly")->compute(f, lids, request).value();
+    for (const std::string& name : whole.switches()) {
+      const Fabric g = Reshaped{whole}.without_switch(name).build();
+      const LidMap rest = lids_as_before(g, f, lids);
+      const PreviousRoutes in_force{&f, &lids, &before};
+      request.in_force = &in_force;
+      const RoutingTables after = find_engine("dragonfly")->compute(g, rest, request).value();
+      request.in_force = nullptr;
+      unsigned regular = 0, moved = 0;
+      for (const SwitchIdx sw : g.switch_node.indices()) {
+        const SwitchIdx was = f.switch_of[f.find_node(g.node_guid[g.switch_node[sw]]).value()];
+        for (unsigned value = 1; value <= rest.top.value(); ++value) {
+          const Lid lid{static_cast<std::uint16_t>(value)};
+          if (rest.owner_of(lid) == kNone<PortIdx> || after.path_sls.sl(sw, lid) > 4) continue;
+          ++regular;
+          moved += after.path_sls.sl(sw, lid) != before.path_sls.sl(was, lid);
+        }
+      }
+      EXPECT_GT(regular, 1000u) << seed << " without " << name;
+      EXPECT_EQ(moved, 0u) << seed << " without " << name;
+    }
+  }
+}
+
 TEST(Dragonfly, RefusesOtherFabrics) {
   const Fabric f = Reshaped{"torus:dims=6.6"}.build();
   EXPECT_THAT(dragonfly(f, lids_in_order(f)).error().context, HasSubstr("no dragonfly"));
