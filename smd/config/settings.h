@@ -49,7 +49,8 @@ struct Strategy {
   // Routes.
   std::vector<std::string> engines;  // of each round, provisional ones first; none: as configured
   bool roots_at_manager = false;     // directions begin at its switch, unless roots are configured
-  bool rebalances = true;            // loads that a change left unbalanced, when all is at rest
+  bool rebalances = true;  // when all is at rest: loads that a change left unbalanced, and
+                           // what it left blocked
 
   // Transitions.
   PlannerOptions planner;

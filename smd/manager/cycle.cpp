@@ -47,7 +47,8 @@ void Cycle::on_swept(SweepResult swept) {
   report_.resweep = std::move(swept.resweep);
   found_ = std::move(swept.sweep);
   new_silence_ = swept.new_silence;
-  rebalancing_ = swept.rebalance;
+  opening_ = swept.opens;
+  rebalancing_ = swept.rebalance || swept.opens;
   report_.duplicates = found_.duplicates;
   probe_refusing();
 }
@@ -263,6 +264,7 @@ void Cycle::route() {
 }
 
 void Cycle::rebalance(RouteJob job) {
+  if (opening_) return open_blocked(std::move(job));
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return compute_rebalance(job); },
@@ -272,6 +274,15 @@ void Cycle::rebalance(RouteJob job) {
         instead_ = routed->instead;
         on_routed(std::move(*routed));
       });
+}
+
+/// The same routes, and a plan for whatever is not as the site wants it.
+void Cycle::open_blocked(RouteJob job) {
+  parts_.state.leaves_blocked = false;
+  work_.offload(
+      parts_.runtime,
+      [job = std::move(job)] { return check_in_force(job); },
+      [this](Routed routed) { on_routed(std::move(routed)); });
 }
 
 /// What a simulation charges for the routes of this round; 0 elsewhere. Of those that come first,

@@ -113,6 +113,7 @@ class Cycle {
   void read_back(void (Cycle::*then)());
   void route();
   void rebalance(RouteJob job);
+  void open_blocked(RouteJob job);
   [[nodiscard]] Duration computing_time(const Routed& routed) const;
   void on_routed(Routed routed);
   [[nodiscard]] std::string engine() const;
@@ -156,6 +157,7 @@ class Cycle {
   TimePoint addressed_;
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need
+  bool opening_ = false;      // likewise, and routes stay
 
   StandingRoutes before_;              // when the cycle began
   std::vector<PortRef> stuck_before_;  // likewise

@@ -264,7 +264,8 @@ PortPolicy Cycle::port_policy() const {
 void Cycle::program(TransitionPlan plan) {
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
-  if (must_be_free && !plan.is_free()) {
+  const bool opens_nothing = opening_ && !plan.blocked_sls.empty();
+  if (must_be_free && (!plan.is_free() || opens_nothing)) {
     restore(before_);
     if (is_on_trial()) return end_trial(print_cost(plan), true);
     if (const auto other = std::exchange(instead_, nullptr)) return on_routed(*other);
@@ -355,6 +356,9 @@ void Cycle::on_programmed(ProgramReport report) {
                                silent,
                                parts_.runtime.now());
   state.is_plan_interrupted = report.plan_interrupted.has_value();
+  // Turns that stay blocked because nobody passes them are in every plan.
+  if (plan_.kind != TransitionKind::Nothing)
+    state.leaves_blocked = !plan_.blocked.empty() || !plan_.blocked_sls.empty();
   report_.transition.interrupted = report.plan_interrupted ? report.plan_interrupted->why : "";
   if (report.plan_interrupted) {
     // What stands in the way of balance is looked at before anything else.

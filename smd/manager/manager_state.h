@@ -39,6 +39,10 @@ struct ManagerState {
 
   bool imbalanced = false;  // routes were kept over a change, and loads not rebalanced since
 
+  /// The latest plan left turns blocked, or SLs discarded or on other VLs than the site wants. No
+  /// unicast route needs them, but multicast trees may.
+  bool leaves_blocked = false;
+
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last logged
 

@@ -58,8 +58,6 @@ SlToVlMaps rows_with_unresponsive(const Fabric& fabric,
   return rows;
 }
 
-constexpr Duration kHostsAskAgainWithin = std::chrono::seconds(60);
-
 /// So many sets of routes are remembered; hosts that may use those of more may use any SL.
 constexpr std::size_t kMostAdvertised = 8;
 

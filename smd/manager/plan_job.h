@@ -50,6 +50,8 @@ using AdvertisedRoutes = std::optional<std::vector<std::shared_ptr<const ActiveS
 /// the plan that replaced the routes was completed, or at once when their links were down.
 class AdvertisedSls {
  public:
+  static constexpr Duration kHostsAskAgainWithin = std::chrono::seconds(60);
+
   /// What hosts may be using at `now`, besides what is advertised next.
   [[nodiscard]] AdvertisedRoutes at(TimePoint now) const;
 

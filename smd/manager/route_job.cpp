@@ -428,6 +428,15 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   return fresh;
 }
 
+Routed check_in_force(const RouteJob& job) {
+  Routed out;
+  out.tables = job.in_force->routing;
+  check(job, out);
+  if (!out.routes.ok())
+    out.error = Error{Errc::Unsupported, "routes in force do not hold any more"};
+  return out;
+}
+
 RoutingTables take_over(const RoutingTables& now, const RoutingTables& next, Lid last) {
   RoutingTables out = next;
   for (std::uint32_t sw = 0; sw < next.lft.switches(); ++sw) {

@@ -55,6 +55,9 @@ struct Routed {
 /// where the routes in force are balanced enough, or of another engine than the one asked for.
 [[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);
 
+/// Those in force, checked once more. Requires: there are some, of this fabric.
+[[nodiscard]] Routed check_in_force(const RouteJob& job);
+
 /// `next` for the LIDs up to `last`, `now` for the rest. Requires: one shape.
 [[nodiscard]] RoutingTables take_over(const RoutingTables& now,
                                       const RoutingTables& next,

@@ -186,8 +186,12 @@ void SubnetManager::drop_work() {
   deferred_work_.forget();
   leases_.stop();
   light_sweep_.reset();
-  for (Timer* timer :
-       {&deferred_, &light_sweep_ended_, &sweep_timer_, &rebalance_timer_, &reread_timer_})
+  for (Timer* timer : {&deferred_,
+                       &light_sweep_ended_,
+                       &sweep_timer_,
+                       &rebalance_timer_,
+                       &opening_timer_,
+                       &reread_timer_})
     timer->reset();
   reread_armed_ = false;
   pending_ = {};
@@ -350,6 +354,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   }
   sweep_timer_.reset();
   rebalance_timer_.reset();
+  opening_timer_.reset();
   // What one that is cut short was asked for is still to be found out.
   if (light_sweep_ && light_sweep_reason_ == kSweep) swept_ = {};
   if (light_sweep_ && light_sweep_reason_ != kSweep)
@@ -489,6 +494,7 @@ void SubnetManager::next() {
   if (phase_ == Phase::Up && deferred_work_due_since_) start_deferred_work();
   reread_soon();
   arm_rebalance();
+  arm_opening();
   if (!light_sweep_wanted_.empty()) return light_sweep(std::exchange(light_sweep_wanted_, {}));
   arm_sweep();
 }
@@ -514,6 +520,7 @@ void SubnetManager::start_deferred_work() {
       } else {
         reread_soon();
         arm_rebalance();
+        arm_opening();
       }
     });
   });
@@ -579,6 +586,16 @@ void SubnetManager::arm_rebalance() {
   const TimePoint due = changed_ + settings_.rebalance_delay;
   rebalance_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
     if (phase_ == Phase::Up) trigger(SweepTrigger::of_imbalance("relief after a change"));
+  });
+}
+
+/// What a plan left blocked, or discarded, no unicast route needs; a multicast tree that is laid
+/// later may. It is opened when hosts have asked for the SLs of the routes in force.
+void SubnetManager::arm_opening() {
+  if (phase_ != Phase::Up || !settings_.strategy.rebalances || !state_.leaves_blocked) return;
+  const TimePoint due = changed_ + AdvertisedSls::kHostsAskAgainWithin;
+  opening_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
+    if (phase_ == Phase::Up) trigger(SweepTrigger::of_blocked("what was blocked is opened"));
   });
 }
 

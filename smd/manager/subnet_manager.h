@@ -218,6 +218,7 @@ class SubnetManager {
   [[nodiscard]] bool deferred_work_is_overdue() const;
   void arm_sweep();
   void arm_rebalance();
+  void arm_opening();
   void on_sweep_timer();
   void light_sweep(std::string reason);
   void start_light_sweep(std::string reason);
@@ -284,6 +285,7 @@ class SubnetManager {
   Timer sweep_timer_;
   TimePoint changed_;  // end of the last cycle that had more to do than sweep
   Timer rebalance_timer_;
+  Timer opening_timer_;
   Timer reread_timer_;
   Timer deferred_;           // leaves the frame of a stage that is about to be destroyed
   Timer light_sweep_ended_;  // likewise, of the light sweep: it may end while deferred work does

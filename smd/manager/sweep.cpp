@@ -98,8 +98,9 @@ Sweep::Sweep(Runtime& runtime,
 void Sweep::start(SweepTrigger why, Done done) {
   done_ = std::move(done);
   rebalance_ = why.rebalance;
+  opens_ = why.opens;
   rules_ = why.rules;
-  if (rebalance_ && state_.stale.empty()) return discover_partially({});
+  if ((rebalance_ || opens_) && state_.stale.empty()) return discover_partially({});
   if (settings_.strategy.full_sweeps) return discover_fully("");
   if (!state_.stale.empty()) return discover_fully(state_.stale);
   if (!why.full.empty()) return discover_fully(std::move(why.full));
@@ -183,8 +184,9 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
        (!settings_.strategy.reread_is_change &&
         found->sweep.silent == state_.in_force->sweep.silent &&
         same_registers(*found->sweep.fabric, state_.in_force->fabric(), state_.in_force->lids)));
-  if (nothing_new && rebalance_) {
-    result_.rebalance = true;
+  if (nothing_new && (rebalance_ || opens_)) {
+    result_.rebalance = rebalance_;
+    result_.opens = opens_;
     return on_found(std::move(found->sweep));
   }
   if (nothing_new && rules_) return on_found(std::move(found->sweep));

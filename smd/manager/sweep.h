@@ -24,6 +24,7 @@ struct SweepTrigger {
   std::vector<Guid> switches;  // where; may name one twice
   std::string full;            // not empty: a full sweep is needed, and why
   bool rebalance = false;      // loads are to be rebalanced where nothing has changed
+  bool opens = false;          // likewise, what a plan left blocked is to be opened
   bool rules = false;          // the site's are others: the cycle goes on where nothing has changed
 
   static SweepTrigger of(std::string reason, std::vector<Guid> switches) {
@@ -41,6 +42,10 @@ struct SweepTrigger {
 
   static SweepTrigger of_imbalance(std::string reason) {
     return {.reason = std::move(reason), .switches = {}, .full = {}, .rebalance = true};
+  }
+
+  static SweepTrigger of_blocked(std::string reason) {
+    return {.reason = std::move(reason), .switches = {}, .full = {}, .opens = true};
   }
 
   static SweepTrigger of_rules(std::string reason) {
@@ -103,6 +108,7 @@ struct SweepResult {
   bool partial = false;       // switches that the trigger named were swept, and no more
   bool quiet = false;         // nothing is other than it was in force
   bool rebalance = false;     // likewise, and loads are to be rebalanced
+  bool opens = false;         // likewise, and what a plan left blocked is to be opened
   std::string full_why;       // of a full sweep where a partial one was wanted
   std::vector<Guid> resweep;  // triggers of the next cycle
   bool new_silence = false;   // ports lead to silence that did not before
@@ -143,6 +149,7 @@ class Sweep {
   ManagerState& state_;
   bool read_only_;
   bool rebalance_ = false;
+  bool opens_ = false;
   bool rules_ = false;
   Done done_;
   SweepResult result_;

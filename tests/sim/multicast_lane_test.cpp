@@ -8,6 +8,7 @@
 #include "smd/multicast/check_tree.h"
 #include "smd/sa/path_finder.h"
 #include "tests/sim/multicast_site.h"
+#include "tests/support/cables.h"
 
 namespace smd::test {
 namespace multicast_lane_test {
@@ -291,6 +292,91 @@ TEST(MulticastVl, WhatTheSiteGivesOutIsLeftAlone) {
   settings.qos.sl_to_vl = row;
   EXPECT_EQ(choose().error(), "links have 8 VLs, and unicast packets need 8");
 }
+
+/// Where a switch discards, by its registers, what the group's tree leads through it. Empty:
+/// nowhere.
+std::string find_discarded(const Site& site, std::uint64_t group) {
+  const auto& vl = site.manager.multicast().stats().vl;
+  const std::uint8_t sl =
+      vl ? vl->sl : site.manager.multicast().groups().find(mgid(group))->traits.sl;
+  const Fabric& now = site.snapshot();
+  const std::vector<TreesOfSl> trees = site.held_trees(group);
+  for (const SwitchMask& mask : trees.front().masks) {
+    const NodeIdx node = now.switch_node[mask.sw];
+    std::vector<PortNum> ports;
+    mask.ports.each([&](PortNum port) {
+      if (port != PortNum{0} && now.peer[now.port_of(node, port)] != kNone<PortIdx>)
+        ports.push_back(port);
+    });
+    for (const PortNum in : ports) {
+      for (const PortNum out : ports) {
+        if (in == out) continue;
+        const SlToVl row = site.fabric.sl_to_vl(site.sim_node(now.node_guid[node]), in, out);
+        if (row[sl] == kManagementVl)
+          return fmt::format("SL {} {}>{}", sl, print_port(now, now.port_of(node, in)), out);
+      }
+    }
+  }
+  return "";
+}
+
+struct Leftover {
+  const char* engine;
+  const char* fabric;
+  std::uint8_t vls;  // code of max_operational_vls: 1, 2 and 4 VLs
+  bool turns;        // whole turns are blocked, not single SLs
+};
+
+class EveryLeftover : public ::testing::TestWithParam<Leftover> {};
+
+// No unicast route needs what a plan has left blocked, so the plan is not at fault; the tree that
+// leads through it would be, for as long as nothing else changes.
+TEST_P(EveryLeftover, OfAPlanIsOpenedAtRest) {
+  const Leftover& row = GetParam();
+  Settings settings = Site::settings_of(row.engine, TreeShape::UpDown);
+  settings.ports.max_operational_vls = row.vls;
+  Site site(row.fabric, settings);
+  populate(site);
+  ASSERT_EQ(find_discarded(site, kGroup), "");
+  for (const Cable& cable : cables_between_switches(site.fabric.spec())) {
+    for (const bool up : {false, true}) {
+      site.fabric.set_link(cable.node, cable.port, up);
+      ASSERT_TRUE(site.settle());
+      site.run_for(8s);
+      ASSERT_TRUE(site.settle());
+      if (find_discarded(site, kGroup).empty()) continue;
+      const bool has_turns = !site.store.get().turns.empty();
+      ASSERT_EQ(has_turns, row.turns);
+      const ForwardingTables routes = site.manager.in_force()->routing->lft;
+      site.run_for(60s);
+      ASSERT_TRUE(site.settle());
+      EXPECT_EQ(find_discarded(site, kGroup), "");
+      EXPECT_EQ(find_broken_route(site), "");
+      EXPECT_EQ(site.find_misdelivery(), "");
+      const CycleReport& opened = *site.manager.last_cycle();
+      EXPECT_EQ(opened.reason, "what was blocked is opened");
+      EXPECT_EQ(opened.transition.kind, TransitionKind::Certified);
+      EXPECT_TRUE(opened.transition.certified);
+      EXPECT_EQ(opened.blocks_written, 0u);
+      EXPECT_EQ(site.manager.in_force()->routing->lft, routes);
+      const std::uint64_t changes = site.manager.change_count();
+      site.run_for(300s);
+      EXPECT_EQ(site.manager.change_count(), changes) << "once";
+      return;
+    }
+  }
+  FAIL() << "no change left anything in the way of the tree";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All,
+    EveryLeftover,
+    ::testing::Values(
+        Leftover{"nue", "torus:dims=4.4,hosts=1", 1, true},
+        Leftover{"nue", "torus:dims=4.4,hosts=1", 2, false},
+        Leftover{"nue", "torus:dims=4.4,hosts=1", 3, false},
+        Leftover{"dfsssp", "torus:dims=4.4,hosts=1", 2, false},
+        Leftover{"lash", "irregular:switches=12,ports=8,links=4,hosts=1,seed=3", 2, false}));
 
 }  // namespace multicast_lane_test
 }  // namespace smd::test
