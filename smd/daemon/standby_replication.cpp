@@ -18,6 +18,7 @@ constexpr std::array kCopied{&StateKind::kLids,
                              &StateKind::kSlToVlMark,
                              &StateKind::kPartitionOrders,
                              &StateKind::kMKeyLinks,
+                             &StateKind::kDirections,
                              &StateKind::kLattice};
 
 /// The part that has the master's options.
@@ -102,7 +103,7 @@ std::vector<std::string> StandbyReplication::differing_options() const {
 }
 
 void StandbyReplication::note_change(const StateKind& kind) {
-  if (kind != StateKind::kCcKeys && kind != StateKind::kDirections) publish_soon();
+  if (kind != StateKind::kCcKeys) publish_soon();
 }
 
 void StandbyReplication::publish_soon() {

@@ -246,8 +246,7 @@ void Cycle::route() {
   if (!parts_.state.in_force && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
     // Those that it was made by, as far as somebody knows.
-    if (!job.taking_over && job.orientation.by_guid.empty() &&
-        are_directions_free(parts_.settings.engine_options))
+    if (job.orientation.by_guid.empty() && are_directions_free(parts_.settings.engine_options))
       job.orientation.by_guid = parts_.store.get().directions;
   }
   work_.offload(

@@ -321,9 +321,25 @@ bool is_found(const RouteJob& job, const ForwardingTables& made) {
   return true;
 }
 
+/// What was found, with directions that it obeys: those of the master before us, where we have a
+/// copy of his state. Nothing where they are of other routes.
+std::optional<Routed> keep_found_directions(const RouteJob& job, const std::string& engine) {
+  Routed fresh = compute_with(job, engine, Keep::Nothing);
+  fresh.kept_found = true;
+  auto found = keep_found(job, *job.found, fresh);
+  if (!found || found->tables.orientation.rank.empty()) return std::nullopt;
+  return found;
+}
+
 /// Those in force as far as they can be kept, or as far as they were found; else from scratch.
 Routed compute_routes_of(const RouteJob& job, const std::string& engine) {
   const bool heeds_found = job.found && (job.taking_over || engine == "auto");
+  if (heeds_found && job.taking_over && !job.orientation.by_guid.empty()) {
+    if (auto found = keep_found_directions(job, engine)) return std::move(*found);
+    RouteJob without = job;
+    without.orientation = {};
+    return compute_routes_of(without, engine);
+  }
   if (!heeds_found) {
     Routed kept = compute_with(job, engine, Keep::Routes);
     if (!kept.error) return kept;

@@ -217,7 +217,9 @@ TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   EXPECT_TRUE(second.kept.turns.empty());
 }
 
-TEST_F(Succession, NamesOfPlacesAreKnownToTheSecond) {
+TEST_F(Succession, WhatRoutesAreLaidByIsKnownToTheSecond) {
+  ASSERT_TRUE(run_until([&] { return !second.kept.directions.empty(); }, 5s));
+  EXPECT_EQ(second.kept.directions, first.kept.directions);
   const LatticeRecord lattice{
       .engine = "dor", .sides = {2, 3}, .wraps = {0, 1}, .cells = {{Guid{0x10}, 5}}};
   first.store->put_lattice(lattice);

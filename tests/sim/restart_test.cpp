@@ -195,10 +195,13 @@ TEST(SecondLifeUnderAuto, AtRestTakesWhatIsWorthATenthMoreAndCanBeReachedWithout
   EXPECT_GT(stayed, 0u);
 }
 
+enum class Fate : std::uint8_t { GoesOn, Restarts, IsTakenOver };
+
 /// Directions that nobody would choose on the fabric as it is: the switch at the top of it was away
-/// when they were chosen. A host is away, too.
+/// when they were chosen. A host is away, too. Unless it goes on, another life: under auto, or with
+/// a copy on another host.
 struct LaidWithoutTheTop : TimedFabric {
-  explicit LaidWithoutTheTop(bool dies)
+  explicit LaidWithoutTheTop(Fate fate)
       : TimedFabric(spec_of("irregular:switches=24,ports=16,links=4,hosts=2,seed=3")) {
     set_links_of(host(), false);
     SimulatedSubnetOptions options;
@@ -214,9 +217,10 @@ struct LaidWithoutTheTop : TimedFabric {
     EXPECT_TRUE(life->bring_up());
     set_links_of(static_cast<std::uint32_t>(at), true);
     EXPECT_TRUE(life->settle());
-    if (dies) {
+    if (fate != Fate::GoesOn) {
       options.kept = life->kept();
-      options.settings.engine = "auto";
+      if (fate == Fate::Restarts) options.settings.engine = "auto";
+      if (fate == Fate::IsTakenOver) options.node = other_host();
       life.emplace(*this, options);
       EXPECT_TRUE(life->bring_up());
     }
@@ -231,6 +235,25 @@ struct LaidWithoutTheTop : TimedFabric {
     return static_cast<std::uint32_t>(nodes.rend() - last - 1);
   }
 
+  /// The first that is not the manager's.
+  [[nodiscard]] std::uint32_t other_host() const {
+    const auto& nodes = fabric.spec().nodes;
+    std::uint32_t n = 0;
+    while (nodes[n].type != NodeType::Ca || n == fabric.spec().sm_node) ++n;
+    return n;
+  }
+
+  /// Of all switches, whatever numbers the manager has for them.
+  [[nodiscard]] std::vector<PortNum> entries() const {
+    std::vector<PortNum> out;
+    const Lid top = life->manager.in_force()->routing->lft.top();
+    for (std::uint32_t n = 0; n < fabric.spec().nodes.size(); ++n) {
+      if (fabric.spec().nodes[n].type != NodeType::Switch) continue;
+      for (std::uint16_t lid = 1; lid <= top.value(); ++lid) out.push_back(fabric.lft(n, Lid{lid}));
+    }
+    return out;
+  }
+
   void set_links_of(std::uint32_t node, bool up) {
     const sim::NodeSpec& spec = fabric.spec().nodes[node];
     for (unsigned p = 1; p <= spec.num_ports(); ++p) {
@@ -242,10 +265,11 @@ struct LaidWithoutTheTop : TimedFabric {
   std::optional<SimulatedManager> life;
 };
 
-TEST(SecondLifeUnderAuto, AddsAHostInTheDirectionsOfTheRoutesThatItFound) {
-  LaidWithoutTheTop on(true), goes_on(false);
+TEST(SecondLife, AddsAHostInTheDirectionsOfTheRoutesThatItFound) {
+  LaidWithoutTheTop goes_on(Fate::GoesOn), restarts(Fate::Restarts);
+  LaidWithoutTheTop is_taken_over(Fate::IsTakenOver);
   std::vector<std::uint64_t> blocks;
-  for (LaidWithoutTheTop* each : {&on, &goes_on}) {
+  for (LaidWithoutTheTop* each : {&goes_on, &restarts, &is_taken_over}) {
     OracleWatch watch(*each);
     each->set_links_of(each->host(), true);
     ASSERT_TRUE(each->life->settle());
@@ -253,14 +277,11 @@ TEST(SecondLifeUnderAuto, AddsAHostInTheDirectionsOfTheRoutesThatItFound) {
     EXPECT_EQ(find_broken_route(*each), "");
     std::uint64_t& written = blocks.emplace_back();
     for (const CycleReport& report : each->life->reports) written += report.blocks_written;
+    EXPECT_GT(written, 0u);
+    EXPECT_EQ(written, blocks.front());
+    EXPECT_EQ(each->entries(), goes_on.entries());
   }
-  EXPECT_GT(blocks.back(), 0u);
-  EXPECT_EQ(blocks.front(), blocks.back());
-  EXPECT_EQ(on.life->manager.in_force()->routing->lft,
-            goes_on.life->manager.in_force()->routing->lft);
 }
-
-enum class Fate : std::uint8_t { GoesOn, Restarts, IsTakenOver };
 
 /// Routes of a regular shape whose places have the names of a whole one. A switch goes; then,
 /// unless it goes on, another life, in the end on another host.

@@ -257,6 +257,29 @@ TEST(RouteJob, RoutesThatAreFoundHaveTheRanksThatTheyObeyOrNone) {
   }
 }
 
+TEST(RouteJob, KeptDirectionsAreThoseOfTheRoutesThatAreFoundIfTheyObeyThem) {
+  const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
+  const auto rooted_at = [&](std::uint32_t sw) {
+    RouteJob former = restarted(g, "updn");
+    former.engine_options.roots = {g.fabric.node_guid[g.fabric.switch_node[SwitchIdx{sw}]]};
+    return compute_routed(former).tables;
+  };
+  const RoutingTables found = rooted_at(27), others = rooted_at(5);
+  RouteJob job = restarted(g, "updn");
+  job.found = found.lft;
+  job.taking_over = true;
+  const Orientation own = compute_routed(job).tables.orientation;
+  ASSERT_NE(own.by_guid, found.orientation.by_guid);
+  ASSERT_NE(own.by_guid, others.orientation.by_guid);
+  for (const RoutingTables* known : {&found, &others}) {
+    job.orientation.by_guid = known->orientation.by_guid;
+    const Routed kept = compute_routed(job);
+    ASSERT_FALSE(kept.error);
+    EXPECT_EQ(kept.tables.lft, found.lft);
+    EXPECT_EQ(kept.tables.orientation, known == &found ? found.orientation : own);
+  }
+}
+
 TEST(RouteJob, DetoursBetweenSwitchesWithoutHostsHaveTheRanksThatAllRoutesObeyOrNone) {
   unsigned along_directions = 0;
   for (unsigned seed = 1; seed <= 120; ++seed) {
