@@ -145,14 +145,36 @@ class Nue final : public Engine {
       record.layers.push_back({.order = planner.list_channels(layer),
                                .taken = {},
                                .escape = planner.list_escape_links(layer)});
-    std::vector<std::uint64_t> loads = record.paths;
-    for (Channel c = 0; c < loads.size(); ++c) loads[c] *= on.costs[c];
     result.turns = std::make_shared<const TurnRecord>(std::move(record));
-    if (!is_uneven(on.graph, on.targets, on.costs, loads)) return result;
-    // Destination by destination nobody knows of those that follow; now all are known.
+    return even(fabric, lids, on, std::move(result));
+  }
+
+  // Destination by destination nobody knows of those that follow; now all are known. Escape trees
+  // stay free as long as that does not keep a channel too full.
+  static RoutingTables even(const Fabric& fabric,
+                            const LidMap& lids,
+                            const Problem& on,
+                            RoutingTables result) {
+    const auto weigh = [&](const RoutingTables& tables) {
+      std::vector<std::uint64_t> loads = tables.turns->paths;
+      for (Channel c = 0; c < loads.size(); ++c) loads[c] *= on.costs[c];
+      return loads;
+    };
+    const auto needs_more = [&](const RoutingTables& tables) {
+      return is_uneven(on.graph, on.targets, on.costs, weigh(tables));
+    };
+    if (!needs_more(result)) return result;
     const PreviousRoutes all{&fabric, &lids, &result};
-    NueUpdate evenly{fabric, lids, on.graph, on.shared_channels, on.targets, on.costs, all};
-    auto evened = evenly.even_from_scratch(on.most);
+    const auto update = [&] {
+      return NueUpdate{fabric, lids, on.graph, on.shared_channels, on.targets, on.costs, all};
+    };
+    auto evened = update().even_from_scratch(on.most);
+    if (!evened || needs_more(*evened)) {
+      auto freely = update().compute(on.most, true);
+      if (freely &&
+          (!evened || std::ranges::max(weigh(*freely)) < std::ranges::max(weigh(*evened))))
+        evened = std::move(freely);
+    }
     if (!evened) return result;
     evened->recomputed.reset();
     return std::move(*evened);
