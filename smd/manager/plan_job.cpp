@@ -68,10 +68,14 @@ void add_sls(
   for (const SwitchIdx sw : now.switch_node.indices()) {
     const auto node = then.find_node(now.node_guid[now.switch_node[sw]]);
     if (!node || !then.is_switch(*node)) continue;
+    const SwitchIdx row = then.switch_of[*node];
     const Lid last = std::min(top, routing.lft.top());
     Lid lid{1};
-    for (; lid <= last && routing.path_sls.covers(switches, lid); lid = next(lid))
-      out.add(sw, lid, routing.path_sls.sl(then.switch_of[*node], lid) & 15);
+    for (; lid <= last && routing.path_sls.covers(switches, lid); lid = next(lid)) {
+      // Where there was no path nobody was told an SL.
+      if (routing.lft.route(row, lid) != kNoRoute || !routing.default_port.empty())
+        out.add(sw, lid, routing.path_sls.sl(row, lid) & 15);
+    }
     if (lid <= last) out.add_any(sw, lid, last);
   }
 }

@@ -19,6 +19,9 @@
 namespace smd {
 namespace {
 
+// Escape trees stay free as long as that makes the fullest channel no fuller than so many times.
+constexpr double kWorthEscapes = 1.04;
+
 class Nue final : public Engine {
  public:
   std::string_view name() const override { return "nue"; }
@@ -38,7 +41,9 @@ class Nue final : public Engine {
            "what links carry. Hosts of one switch and LIDs "
            "of one host are spread over all equally short ways whose turns are free. Given the "
            "routes in force, keeps the lane and the tree of every LID, those of hosts that are "
-           "away included, and of broken trees what still leads there; a link that comes up takes "
+           "away included, and of broken trees what still leads there; who finds no turn that is "
+           "free "
+           "takes the spanning tree; a link that comes up takes "
            "what it shortens and its share of the rest, as far as the turns are free. Source: Nue "
            "(Domke, Hoefler, Matsuoka, 2016), with an order of the channels kept up to date "
            "(Pearce, Kelly, 2006) in place of its searches for cycles.";
@@ -171,8 +176,10 @@ class Nue final : public Engine {
     auto evened = update().even_from_scratch(on.most);
     if (!evened || needs_more(*evened)) {
       auto freely = update().compute(on.most, true);
-      if (freely &&
-          (!evened || std::ranges::max(weigh(*freely)) < std::ranges::max(weigh(*evened))))
+      const auto fullest = [&](const RoutingTables& tables) {
+        return static_cast<double>(std::ranges::max(weigh(tables)));
+      };
+      if (freely && (!evened || kWorthEscapes * fullest(*freely) < fullest(*evened)))
         evened = std::move(freely);
     }
     if (!evened) return result;

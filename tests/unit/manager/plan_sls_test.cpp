@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "smd/routing/engine.h"
 #include "smd/routing/sl_to_vl.h"
 #include "tests/unit/plan/hand_made.h"
+#include "tests/unit/routing/support/generated.h"
+#include "tests/unit/routing/support/reshaped.h"
+#include "tests/unit/routing/support/shape_checks.h"
 
 namespace smd::test {
 namespace {
@@ -196,27 +200,124 @@ TEST_F(LaneTaskOf, SlsOfHostsAreListedForPlansThatAsk) {
   EXPECT_FALSE(task.advertised.is_made());
 }
 
-TEST(LaneTask, PathsOfWhichRoutesNameNoSlTakeAny) {
+/// Every switch leads to LIDs 2, 3 and 4; SLs are named for LIDs up to 3.
+Routes loop_with_sls(IndexVector<SwitchIdx, PortNum> default_port = {}) {
   const HandMade made = loop_of_two();
   RoutingTables routing;
   routing.lft = made.wanted;
+  routing.default_port = std::move(default_port);
   routing.path_sls = PathSls(made.fabric->switch_count(), Lid{3});
-  for (const SwitchIdx sw : made.fabric->switch_node.indices())
+  for (const SwitchIdx sw : made.fabric->switch_node.indices()) {
+    for (const unsigned lid : {2u, 3u, 4u})
+      routing.lft.set_route(sw, Lid{static_cast<std::uint16_t>(lid)}, PortNum{1});
+    routing.lft.set_route(sw, Lid{1}, kNoRoute);
     routing.path_sls.set_sl(sw, Lid{3}, 5);
-  const auto goal = std::make_shared<const ActiveSubnet>(
+  }
+  return std::make_shared<const ActiveSubnet>(
       ActiveSubnet{.sweep = {.fabric = made.fabric},
                    .lids = made.lids,
                    .routing = std::move(routing),
                    .rows = build_switch_rows(*made.fabric, {}, modulo_row(8))});
+}
+
+TEST(LaneTask, PathsOfWhichRoutesNameNoSlTakeAny) {
+  const Routes goal = loop_with_sls();
   const SlToVlTask task =
-      build_lane_task(*goal, std::vector{goal}, {}, made.fabric->switch_count(), {});
+      build_lane_task(*goal, std::vector{goal}, {}, goal->fabric().switch_count(), {});
   for (const OnFirstUse<SlSets>& sets : {task.advertised, task.wanted_sls}) {
-    for (const SwitchIdx sw : made.fabric->switch_node.indices()) {
+    for (const SwitchIdx sw : goal->fabric().switch_node.indices()) {
       EXPECT_EQ(sets->of(sw, Lid{0}), 0);
-      EXPECT_EQ(sets->of(sw, Lid{1}), 1);
+      EXPECT_EQ(sets->of(sw, Lid{2}), 1);
       EXPECT_EQ(sets->of(sw, Lid{3}), 1 << 5);
-      for (std::uint16_t l = 4; l <= made.wanted.top().value(); ++l)
+      for (std::uint16_t l = 4; l <= goal->routing->lft.top().value(); ++l)
         EXPECT_EQ(sets->of(sw, Lid{l}), 0xffff);
+    }
+  }
+}
+
+// The subnet administrator names no path then.
+TEST(LaneTask, WhereThereWasNoRouteNobodyWasToldAnSl) {
+  const Routes goal = loop_with_sls();
+  const SlToVlTask task =
+      build_lane_task(*goal, std::vector{goal}, {}, goal->fabric().switch_count(), {});
+  for (const SwitchIdx sw : goal->fabric().switch_node.indices())
+    EXPECT_EQ(task.advertised->of(sw, Lid{1}), 0);
+}
+
+// A default port leads everywhere.
+TEST(LaneTask, WhereADefaultPortLeadsHostsWereToldAnSl) {
+  IndexVector<SwitchIdx, PortNum> default_port;
+  for (int i = 0; i < 3; ++i) default_port.push_back(PortNum{1});
+  const Routes goal = loop_with_sls(std::move(default_port));
+  const SlToVlTask task =
+      build_lane_task(*goal, std::vector{goal}, {}, goal->fabric().switch_count(), {});
+  EXPECT_EQ(task.advertised->of(SwitchIdx{1}, Lid{1}), 1);
+}
+
+Routes route_on(const std::shared_ptr<const Fabric>& fabric,
+                const LidMap& lids,
+                const char* engine,
+                const Routes& before) {
+  RoutingRequest request{.max_vls = 8};
+  PreviousRoutes in_force;
+  if (before) {
+    in_force = {&before->fabric(), &*before->lids, &*before->routing};
+    request.in_force = &in_force;
+  }
+  RoutingTables tables = find_engine(engine)->compute(*fabric, lids, request).value();
+  SlToVlMaps rows = choose_rows(*fabric, tables, {}, {}, 8);
+  return std::make_shared<const ActiveSubnet>(ActiveSubnet{.sweep = {.fabric = fabric},
+                                                           .lids = lids,
+                                                           .routing = std::move(tables),
+                                                           .rows = std::move(rows)});
+}
+
+/// From the one to the other; switches that were not there hold no entries.
+PlanJob job_between(const Routes& before, const Routes& goal) {
+  const Fabric& then = before->fabric();
+  const Fabric& now = goal->fabric();
+  const ForwardingTables& lft = before->routing->lft;
+  ForwardingTables held{now.switch_count(), goal->routing->lft.top()};
+  ConfirmedSlToVl rows;
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    const Guid guid = now.node_guid[now.switch_node[sw]];
+    for_each_turn(now, sw, [&](PortNum in, PortNum out) {
+      rows.confirm(guid, in, out, modulo_row(before->routing->vls));
+    });
+    const auto node = then.find_node(guid);
+    for (unsigned lid = 1; node && lid <= lft.top().value(); ++lid) {
+      const Lid to{static_cast<std::uint16_t>(lid)};
+      held.set_route(sw, to, lft.route(then.switch_of[*node], to));
+    }
+  }
+  return {.goal = goal,
+          .held = {.lft = std::move(held), .unknown = {}},
+          .blocked = {},
+          .options = {},
+          .rows = std::move(rows),
+          .advertised = std::vector{before},
+          .found = now.switch_count()};
+}
+
+// Its paths are new, whatever layers they get: nobody was told an SL for one of them.
+TEST(LaneTask, ASwitchThatComesBackIsFree) {
+  for (const char* engine : {"dfsssp", "lash"}) {
+    for (const std::string call :
+         {"torus:dims=6.6,hosts=1", "irregular:switches=24,links=4,hosts=2,seed=2"}) {
+      const Generated whole = generated(call);
+      const Routes first = route_on(whole.shared, whole.lids, engine, nullptr);
+      ASSERT_GT(first->routing->vls, 1u) << call << " " << engine;
+      const auto names = Reshaped{call}.switches();
+      for (std::size_t i = 1; i < names.size(); i += 5) {
+        const auto left =
+            std::make_shared<const Fabric>(Reshaped{call}.without_switch(names[i]).build());
+        const LidMap lids = lids_as_before(*left, whole.fabric, whole.lids);
+        const Routes lost = route_on(left, lids, engine, first);
+        const Routes back = route_on(whole.shared, whole.lids, engine, lost);
+        const TransitionPlan plan = compute_plan(job_between(lost, back));
+        EXPECT_EQ(plan.kind, TransitionKind::Certified)
+            << call << " " << engine << " " << names[i] << ": " << plan.why;
+      }
     }
   }
 }
