@@ -19,9 +19,6 @@
 namespace smd {
 namespace {
 
-// Escape trees stay free as long as that makes the fullest channel no fuller than so many times.
-constexpr double kWorthEscapes = 1.04;
-
 class Nue final : public Engine {
  public:
   std::string_view name() const override { return "nue"; }
@@ -176,11 +173,8 @@ class Nue final : public Engine {
     auto evened = update().even_from_scratch(on.most);
     if (!evened || needs_more(*evened)) {
       auto freely = update().compute(on.most, true);
-      const auto fullest = [&](const RoutingTables& tables) {
-        return static_cast<double>(std::ranges::max(weigh(tables)));
-      };
-      if (freely && (!evened || kWorthEscapes * fullest(*freely) < fullest(*evened)))
-        evened = std::move(freely);
+      const auto fullest = [&](const RoutingTables& of) { return std::ranges::max(weigh(of)); };
+      if (freely && (!evened || fullest(*freely) < fullest(*evened))) evened = std::move(freely);
     }
     if (!evened) return result;
     evened->recomputed.reset();
