@@ -179,33 +179,51 @@ Traffic sum_traffic(const ShortestTables& routes, const Entries& entries, const 
   return traffic;
 }
 
-std::vector<std::uint64_t> find_loads(const IndexVector<SwitchIdx, Guid>& guids,
-                                      const ShortestTables& routes,
+/// Paths to any one LID that begin at each switch, see Entries::own_paths().
+IndexVector<SwitchIdx, std::uint32_t> list_sources(const Targets& targets) {
+  const bool hosts_exist =
+      std::ranges::any_of(targets.hosts, [](std::uint32_t hosts) { return hosts != 0; });
+  return hosts_exist ? targets.hosts
+                     : IndexVector<SwitchIdx, std::uint32_t>(targets.hosts.size(), 1);
+}
+
+Lid last_entry(const ForwardingTables& tables) {
+  return Lid{static_cast<std::uint16_t>(tables.blocks() * kLftBlockSize - 1)};
+}
+
+/// Out of those of the routes in force, by what differs. Empty where these are not known, or too
+/// much does.
+std::vector<std::uint64_t> find_changed_loads(const ShortestTables& routes,
+                                              const TablesInForce& before,
+                                              const Traffic& traffic,
+                                              const Entries& entries) {
+  const auto& [fabric, lids, routing] = before.routes;
+  const LoadRecord& known = routing->load;
+  if (known.by_edge.empty() || known.by_edge.size() != before.graph.edge_count() ||
+      !are_plain(routes.targets, routes.costs))
+    return {};
+  const Targets targets = find_targets(*fabric, *lids);
+  const std::vector<Destination> destinations =
+      list_destinations(targets, last_entry(routing->lft));
+  if (known.basis != compute_load_basis(list_switch_guids(*fabric), targets, destinations))
+    return {};
+  const IndexVector<SwitchIdx, std::uint32_t> sources = list_sources(targets);
+  LoadChange change{{before.graph, routing->lft, sources, destinations},
+                    {routes.graph, routes.tables, traffic.sources, routes.destinations},
+                    before.changes};
+  const std::vector<Entries::Change> changed = entries.list_changes();
+  const std::size_t all = routes.graph.switches() * routes.destinations.size();
+  if (!change.is_known() || changed.size() * kManyChanges >= all) return {};
+  return change.apply(known.by_edge, changed);
+}
+
+std::vector<std::uint64_t> find_loads(const ShortestTables& routes,
                                       const TablesInForce& before,
                                       const Traffic& traffic,
                                       const Entries& entries,
                                       unsigned offset) {
-  const LoadRecord& known = before.routing.load;
-  if (!known.by_edge.empty() && known.by_edge.size() == before.graph.edge_count() &&
-      are_plain(routes.targets, routes.costs) &&
-      known.basis == compute_load_basis(guids, routes.targets, routes.destinations)) {
-    IndexVector<SwitchIdx, std::uint32_t> sources_before(before.graph.switches(), 0);
-    for (const SwitchIdx sw : before.changes.before.indices()) {
-      if (before.changes.before[sw] != kNone<SwitchIdx>)
-        sources_before[before.changes.before[sw]] = traffic.sources[sw];
-    }
-    std::vector<Destination> destinations_before = routes.destinations;
-    for (Destination& to : destinations_before) {
-      if (to.last != kNone<SwitchIdx>) to.last = before.changes.before[to.last];
-    }
-    LoadChange change{{before.graph, before.routing.lft, sources_before, destinations_before},
-                      {routes.graph, routes.tables, traffic.sources, routes.destinations},
-                      before.changes};
-    const std::vector<Entries::Change> changed = entries.list_changes();
-    const std::size_t all = routes.graph.switches() * routes.destinations.size();
-    if (change.is_known() && changed.size() * kManyChanges < all)
-      return change.apply(known.by_edge, changed);
-  }
+  if (auto changed = find_changed_loads(routes, before, traffic, entries); !changed.empty())
+    return changed;
   return count_shortest_loads(routes.graph,
                               routes.targets,
                               traffic.sources,
@@ -281,13 +299,13 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
                               const TablesInForce& before,
                               Entries& entries) {
   LoadRecord after;
-  const Imbalance& goal = before.routing.load.imbalance;
+  const Imbalance& goal = before.routes.routing->load.imbalance;
   // Hosts that come and go move nobody else, and are not worth counting everybody.
   if (!before.changes.any() && !before.rebalance) {
-    const bool same =
-        entries.list_changes().empty() &&
-        before.routing.load.basis == compute_load_basis(guids, routes.targets, routes.destinations);
-    return same ? before.routing.load : LoadRecord{.imbalance = goal};
+    const bool same = entries.list_changes().empty() &&
+                      before.routes.routing->load.basis ==
+                          compute_load_basis(guids, routes.targets, routes.destinations);
+    return same ? before.routes.routing->load : LoadRecord{.imbalance = goal};
   }
   for (unsigned offset = 0; offset < 1u << highest_lmc(routes.targets); ++offset) {
     LftTrees trees{routes.graph,
@@ -295,10 +313,10 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
                    routes.destinations,
                    routes.tables,
                    entries,
-                   {before.routing.lft, before.changes.before},
+                   {before.routes.routing->lft, before.changes.before},
                    offset};
     const Traffic traffic = sum_traffic(routes, entries, trees);
-    std::vector<std::uint64_t> load = find_loads(guids, routes, before, traffic, entries, offset);
+    std::vector<std::uint64_t> load = find_loads(routes, before, traffic, entries, offset);
     LoadTarget aim =
         find_load_target(find_least_peak(routes.graph, traffic, routes.costs, load), goal, load);
     if (before.rebalance) aim.enough = aim.best;
@@ -315,6 +333,29 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
     after.basis = compute_load_basis(guids, routes.targets, routes.destinations);
   }
   return after;
+}
+
+void move_loads(const SwitchGraph& graph,
+                const Targets& targets,
+                const ForwardingTables& before,
+                const ForwardingTables& tables,
+                std::span<const Lid> lids,
+                LoadRecord& load) {
+  if (lids.empty() || load.by_edge.empty()) return;
+  PortChanges none;
+  none.suspect.resize(graph.switches());
+  std::vector<Entries::Change> changed;
+  for (const SwitchIdx sw : none.suspect.indices()) none.before.push_back(sw);
+  for (const Lid lid : lids) {
+    for (const SwitchIdx sw : none.before) {
+      if (before.route(sw, lid) != tables.route(sw, lid)) changed.push_back({lid, sw});
+    }
+  }
+  const IndexVector<SwitchIdx, std::uint32_t> sources = list_sources(targets);
+  const std::vector<Destination> destinations = list_destinations(targets, last_entry(tables));
+  LoadChange change{
+      {graph, before, sources, destinations}, {graph, tables, sources, destinations}, none};
+  load.by_edge = change.apply(std::move(load.by_edge), changed);
 }
 
 LoadRecord record_loads(const IndexVector<SwitchIdx, Guid>& guids,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "smd/routing/incremental/changes.h"
@@ -95,7 +96,7 @@ struct ShortestTables {
 /// The tables before the change.
 struct TablesInForce {
   const SwitchGraph& graph;
-  const RoutingTables& routing;
+  const PreviousRoutes& routes;
   const PortChanges& changes;  // since then
   bool rebalance = false;      // also where nothing has changed
 };
@@ -108,6 +109,15 @@ struct TablesInForce {
                                             const ShortestTables& routes,
                                             const TablesInForce& before,
                                             Entries& entries);
+
+/// Of tables that have the entries of `before` but for those to `lids`: what is known of the loads
+/// then. Where nothing was, or a path does not arrive, nothing is.
+void move_loads(const SwitchGraph& graph,
+                const Targets& targets,
+                const ForwardingTables& before,
+                const ForwardingTables& tables,
+                std::span<const Lid> lids,
+                LoadRecord& load);
 
 /// Of tables from scratch; `load` by edge, paths to LIDs of offset 0.
 [[nodiscard]] LoadRecord record_loads(const IndexVector<SwitchIdx, Guid>& guids,

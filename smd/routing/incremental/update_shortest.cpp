@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -14,8 +15,8 @@
 namespace smd {
 namespace {
 
-// A search from each takes about as long as a search to each destination.
-constexpr std::size_t kMostSearches = 256;
+// With more of them nearly every destination is nearer to somebody or further off.
+constexpr std::size_t kMostChanged = 256;
 
 class ShortestUpdate {
  public:
@@ -40,8 +41,7 @@ class ShortestUpdate {
         search_(graph),
         gained_(graph.switches()),
         may_be_longer_(before.routing->turns != nullptr),
-        whole_before_(std::ranges::count(changes_.before, kNone<SwitchIdx>) == 0 &&
-                      is_in_one_piece(old_.graph_before())),
+        whole_before_(is_in_one_piece(old_.graph_before())),
         passing_(graph.switches()) {
     if (may_be_longer_) find_new_senders();
     for (const PortChanges::Gained& link : changes_.gained) gained_[link.sw].set(link.port.value());
@@ -49,15 +49,14 @@ class ShortestUpdate {
 
   bool is_worth_it() const { return are_worth_keeping(destinations_, fresh_, changes_.before); }
 
-  UpdatedRoutes run(bool rebalance, bool keep_detours) {
+  UpdatedRoutes run(bool rebalance) {
     withdraw();
     for (const SwitchIdx last : targets_.of.indices()) {
       list_lids(last);
       if (lids_.empty()) continue;
       const bool any_fresh =
           std::ranges::any_of(lids_, [&](Lid lid) { return fresh_[lid.value()] != 0; });
-      if (keep_detours && may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) &&
-          mend(last))
+      if (may_be_longer_ && whole_before_ && !any_fresh && is_switch_alone(last) && mend(last))
         continue;
       if (any_fresh || !old_.hold(last) || send_round_about(last) || !settle_changed(last))
         route_anew(last);
@@ -69,7 +68,7 @@ class ShortestUpdate {
                                           .destinations = destinations_,
                                           .tables = tables_},
                                          {.graph = old_.graph_before(),
-                                          .routing = *before_.routing,
+                                          .routes = before_,
                                           .changes = changes_,
                                           .rebalance = rebalance},
                                          entries_);
@@ -108,7 +107,9 @@ class ShortestUpdate {
   void route_anew(SwitchIdx last) {
     search_.find(last, hops_);
     IndexVector<SwitchIdx, std::uint32_t> before;
-    if (!changes_.gained.empty()) before = old_.to(last);
+    // To a switch that was not there nothing has come nearer: it is as far as it is.
+    if (!changes_.gained.empty() && changes_.before[last] != kNone<SwitchIdx>)
+      before = old_.to(last);
     const std::size_t width = lids_.size();
     flows_.resize(graph_.switches() * width);
     for (const SwitchIdx sw : targets_.of.indices())
@@ -160,7 +161,8 @@ class ShortestUpdate {
   }
 
   // Paths that were led apart stay so, however long; those that lost their link go on by a
-  // neighbour that still has one. False: not all of them can.
+  // neighbour that still has one, and where none has, so do those that come by it. False: not all
+  // of them can.
   bool mend(SwitchIdx last) {
     for (const Lid lid : lids_) {
       std::vector<SwitchIdx> lost;
@@ -170,12 +172,25 @@ class ShortestUpdate {
         entries_.set(sw, lid, kNoRoute);
         lost.push_back(sw);
       }
-      for (bool found = true; found && !lost.empty();) {
-        found = std::erase_if(lost, [&](SwitchIdx sw) { return go_on(sw, lid, last); }) != 0;
+      while (!lost.empty()) {
+        const auto goes_on = [&](SwitchIdx sw) { return go_on(sw, lid, last); };
+        if (std::erase_if(lost, goes_on) == 0 && !lose_those_before(lost, lid)) return false;
       }
-      if (!lost.empty()) return false;
     }
     return true;
+  }
+
+  // Adds who hands over to one of them. False: nobody does.
+  bool lose_those_before(std::vector<SwitchIdx>& lost, Lid lid) {
+    const std::size_t known = lost.size();
+    for (std::size_t at = 0; at < known; ++at) {
+      for (const SwitchEdge& edge : graph_.edges(lost[at])) {
+        if (tables_.route(edge.to, lid) != edge.peer_port) continue;
+        entries_.set(edge.to, lid, kNoRoute);
+        lost.push_back(edge.to);
+      }
+    }
+    return lost.size() > known;
   }
 
   // By the neighbour with the shortest path, of equal ones the lowest, so that different LIDs turn
@@ -231,13 +246,31 @@ class ShortestUpdate {
   // it may where paths in force are longer than the shortest: of another manager, or where switches
   // were led apart.
   bool settle_changed(SwitchIdx last) {
-    for (const SwitchIdx sw : old_.changed()) drop_lost(sw, last);
-    for (const SwitchIdx sw : old_.changed()) {
+    touched_.clear();
+    std::ranges::copy_if(old_.changed(), std::back_inserter(touched_), [&](SwitchIdx sw) {
+      return sw != last && is_touched(sw, last);
+    });
+    for (const SwitchIdx sw : touched_) drop_lost(sw, last);
+    for (const SwitchIdx sw : touched_) {
       if (std::ranges::any_of(lids_, [&](Lid lid) { return goes_round(sw, lid, last); }))
         return false;
       settle_in_place(sw, last);
     }
     return all_arrive(last);
+  }
+
+  // Paths that were led apart stay so where neither a link that they take is gone nor a new one is
+  // as short as they are.
+  [[nodiscard]] bool is_touched(SwitchIdx sw, SwitchIdx last) const {
+    if (!may_be_longer_) return true;
+    if (std::ranges::any_of(lids_, [&](Lid lid) {
+          const PortNum port = tables_.route(sw, lid);
+          return port == kNoRoute || changes_.suspect[sw][port.value()];
+        }))
+      return true;
+    return gained_[sw].any() && std::ranges::any_of(graph_.edges(sw), [&](const SwitchEdge& edge) {
+             return gained_[sw][edge.port.value()] && old_(edge.to, last) + 1 == old_(sw, last);
+           });
   }
 
   [[nodiscard]] bool goes_round(SwitchIdx sw, Lid lid, SwitchIdx last) const {
@@ -247,11 +280,15 @@ class ShortestUpdate {
     return links > graph_.switches();
   }
 
-  // Who takes a longer way may come back to a switch that has taken a shorter one.
+  // Who takes a longer way may come back to a switch that has taken a shorter one. Where there are
+  // such, a host's path must not come by them.
   [[nodiscard]] bool all_arrive(SwitchIdx last) const {
-    return std::ranges::all_of(old_.changed(), [&](SwitchIdx sw) {
-      return old_(sw, last) == kUnreached || std::ranges::all_of(lids_, [&](Lid lid) {
-               return count_links(sw, lid, last) != kUnreached;
+    return std::ranges::all_of(touched_, [&](SwitchIdx sw) {
+      const std::uint32_t distance = old_(sw, last);
+      return distance == kUnreached || std::ranges::all_of(lids_, [&](Lid lid) {
+               const std::uint32_t links = count_links(sw, lid, last);
+               const bool of_switch = destinations_[lid.value()].egress == PortNum{0};
+               return links != kUnreached && (of_switch || !may_be_longer_ || links == distance);
              });
     });
   }
@@ -287,10 +324,11 @@ class ShortestUpdate {
   void list_candidates_in_place(SwitchIdx sw, SwitchIdx last) {
     candidates_.clear();
     new_candidates_.clear();
-    if (old_(sw, last) == kUnreached) return;
+    const std::uint32_t own = old_(sw, last);
+    if (own == kUnreached) return;
     std::uint32_t position = graph_.first_edge(sw);
     for (const SwitchEdge& edge : graph_.edges(sw)) {
-      if (old_(edge.to, last) + 1 == old_(sw, last)) {
+      if (old_(edge.to, last) + 1 == own) {
         candidates_.push_back(position);
         if (gained_[sw][edge.port.value()]) new_candidates_.push_back(position);
       }
@@ -422,11 +460,12 @@ class ShortestUpdate {
   ShortestSearch search_;
   IndexVector<SwitchIdx, std::bitset<256>> gained_;
   const bool may_be_longer_;            // paths in force between switches that were led apart
-  const bool whole_before_;             // every switch was there, and all reached each other
+  const bool whole_before_;             // all switches reached each other
   std::vector<SwitchIdx> new_senders_;  // where paths in force may be longer
 
   // Of the destination, and of the switch, that is looked at.
   std::vector<Lid> lids_;
+  std::vector<SwitchIdx> touched_;
   NextHops hops_;
   std::vector<char> reached_;
   std::vector<std::uint32_t> flows_;  // switch-major
@@ -440,43 +479,63 @@ class ShortestUpdate {
 PreviousDistances::PreviousDistances(const Fabric& before,
                                      const SwitchGraph& graph,
                                      const PortChanges& changes)
-    : graph_before_(before), graph_(graph), changes_(changes), from_(graph.switches()) {
-  std::vector<char> needed(graph.switches(), 0);
+    : graph_before_(before), graph_(graph), changes_(changes), from_(graph_before_.switches()) {
   for (const SwitchIdx sw : changes.before.indices()) {
-    if (changes.before[sw] == kNone<SwitchIdx>) {
-      known_ = false;
-    } else if (changes.suspect[sw].any()) {
-      changed_.push_back(sw);
-      needed[sw.value()] = 1;
-      for (const SwitchEdge& edge : graph.edges(sw)) needed[edge.to.value()] = 1;
-    }
+    if (!is_new(sw) && changes.suspect[sw].none()) continue;
+    changed_.push_back(sw);
+    known_ = known_ && !(is_new(sw) && has_new_neighbour(sw));
   }
-  const auto searches = static_cast<std::size_t>(std::ranges::count(needed, 1));
-  known_ = known_ && searches <= std::min(kMostSearches, graph.switches());
-  if (!known_) return;
-  for (const SwitchIdx sw : from_.indices()) {
-    const SwitchIdx row = changes.before[sw];
-    if (needed[sw.value()]) from_[sw] = compute_distances(graph_before_, {&row, 1});
-  }
+  known_ = known_ && changed_.size() <= kMostChanged;
 }
 
-// So it is exactly when the old distances fall by one along a link from everybody but `last`, and
+bool PreviousDistances::has_new_neighbour(SwitchIdx sw) const {
+  return std::ranges::any_of(graph_.edges(sw), [&](const auto& edge) { return is_new(edge.to); });
+}
+
+std::uint32_t PreviousDistances::before(SwitchIdx row, SwitchIdx last_row) const {
+  if (from_[row].empty()) from_[row] = compute_distances(graph_before_, {&row, 1});
+  return from_[row][last_row];
+}
+
+std::uint32_t PreviousDistances::operator()(SwitchIdx sw, SwitchIdx last) const {
+  const SwitchIdx last_row = changes_.before[last];
+  if (!is_new(sw)) return before(changes_.before[sw], last_row);
+  std::uint32_t nearest = kUnreached;
+  for (const SwitchEdge& edge : graph_.edges(sw))
+    nearest = std::min(nearest, before(changes_.before[edge.to], last_row));
+  return nearest == kUnreached ? kUnreached : nearest + 1;
+}
+
+// So it is exactly when the distances fall by one along a link from everybody but `last`, and
 // nowhere by more: who has kept all his links has kept that as well.
 bool PreviousDistances::hold(SwitchIdx last) const {
-  if (!known_ || changes_.before[last] == kNone<SwitchIdx>) return false;
-  for (const SwitchIdx sw : changed_) {
-    const std::uint32_t own = (*this)(sw, last);
-    bool reaches = sw == last || own == kUnreached;
-    for (const SwitchEdge& edge : graph_.edges(sw)) {
-      const std::uint32_t onward = (*this)(edge.to, last);
-      if ((own == kUnreached) != (onward == kUnreached)) return false;
-      if (own == kUnreached) continue;
-      if (own > onward + 1 || onward > own + 1) return false;
-      reaches = reaches || onward + 1 == own;
-    }
-    if (!reaches) return false;
-  }
-  return true;
+  return known_ && !is_new(last) && std::ranges::all_of(changed_, [&](SwitchIdx sw) {
+           return fits_between_neighbours(sw, last) && (is_new(sw) || still_reaches(sw, last));
+         });
+}
+
+// No new link leads nearer by more than one.
+bool PreviousDistances::fits_between_neighbours(SwitchIdx sw, SwitchIdx last) const {
+  const std::uint32_t own = (*this)(sw, last);
+  return std::ranges::all_of(graph_.edges(sw), [&](const SwitchEdge& edge) {
+    if (!is_new(sw) && !changes_.suspect[sw][edge.port.value()]) return true;
+    const std::uint32_t onward = (*this)(edge.to, last);
+    if (own == kUnreached || onward == kUnreached) return own == onward;
+    return own <= onward + 1 && onward <= own + 1;
+  });
+}
+
+// If it lost a link that leads nearer, it has another one.
+bool PreviousDistances::still_reaches(SwitchIdx sw, SwitchIdx last) const {
+  const SwitchIdx row = changes_.before[sw], last_row = changes_.before[last];
+  const std::uint32_t own = before(row, last_row);
+  if (sw == last || own == kUnreached) return true;
+  const bool lost = std::ranges::any_of(graph_before_.edges(row), [&](const SwitchEdge& edge) {
+    return changes_.suspect[sw][edge.port.value()] && before(edge.to, last_row) + 1 == own;
+  });
+  return !lost || std::ranges::any_of(graph_.edges(sw), [&](const SwitchEdge& edge) {
+    return (*this)(edge.to, last) + 1 == own;
+  });
 }
 
 IndexVector<SwitchIdx, std::uint32_t> PreviousDistances::to(SwitchIdx last) const {
@@ -495,14 +554,13 @@ std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
                                              const Targets& targets,
                                              const std::vector<std::uint32_t>& costs,
                                              const PreviousRoutes& in_force,
-                                             bool rebalance,
-                                             bool keep_detours) {
+                                             bool rebalance) {
   const Fabric& before = *in_force.fabric;
   if (in_force.routing->lft.switches() != before.switch_count() || before.switch_count() == 0)
     return std::nullopt;
   ShortestUpdate update{fabric, lids, graph, targets, costs, in_force};
   if (!update.is_worth_it()) return std::nullopt;
-  return update.run(rebalance, keep_detours);
+  return update.run(rebalance);
 }
 
 }  // namespace smd

@@ -17,17 +17,15 @@ class PreviousDistances {
   /// `changes` outlives it.
   PreviousDistances(const Fabric& before, const SwitchGraph& graph, const PortChanges& changes);
 
-  /// Every switch is as far from `last` as it was, and reaches it at all only if it did. May say
-  /// no where that is so, when more has changed than is worth looking at.
+  /// Every switch that was there is as far from `last` as it was, and reaches it at all only if it
+  /// did. May say no where that is so, when more has changed than is worth looking at.
   [[nodiscard]] bool hold(SwitchIdx last) const;
 
-  /// Links from a switch whose ports have changed, or from a neighbour of one, to `last`.
+  /// Links to `last`, of a new switch by its neighbours.
   /// Requires: hold(last).
-  [[nodiscard]] std::uint32_t operator()(SwitchIdx sw, SwitchIdx last) const {
-    return from_[sw][changes_.before[last]];
-  }
+  [[nodiscard]] std::uint32_t operator()(SwitchIdx sw, SwitchIdx last) const;
 
-  /// Switches that were there and some of whose ports have changed, ascending.
+  /// Switches some of whose ports have changed, and those that were not there, ascending.
   [[nodiscard]] const std::vector<SwitchIdx>& changed() const { return changed_; }
 
   [[nodiscard]] const SwitchGraph& graph_before() const { return graph_before_; }
@@ -36,12 +34,20 @@ class PreviousDistances {
   [[nodiscard]] IndexVector<SwitchIdx, std::uint32_t> to(SwitchIdx last) const;
 
  private:
+  [[nodiscard]] bool is_new(SwitchIdx sw) const { return changes_.before[sw] == kNone<SwitchIdx>; }
+
+  [[nodiscard]] bool has_new_neighbour(SwitchIdx sw) const;
+  [[nodiscard]] std::uint32_t before(SwitchIdx row, SwitchIdx last_row) const;
+  [[nodiscard]] bool fits_between_neighbours(SwitchIdx sw, SwitchIdx last) const;
+  [[nodiscard]] bool still_reaches(SwitchIdx sw, SwitchIdx last) const;
+
   const SwitchGraph graph_before_;
   const SwitchGraph& graph_;
   const PortChanges& changes_;
   std::vector<SwitchIdx> changed_;
-  bool known_ = true;                                                   // what hold() needs
-  IndexVector<SwitchIdx, IndexVector<SwitchIdx, std::uint32_t>> from_;  // where needed, else empty
+  bool known_ = true;  // what hold() needs
+  // Before the change, by where a switch stood; searched for when somebody asks.
+  mutable IndexVector<SwitchIdx, IndexVector<SwitchIdx, std::uint32_t>> from_;
 };
 
 // Shortest routes after a change: every entry that still is on a shortest path stays.
@@ -53,8 +59,8 @@ class PreviousDistances {
 ///   channels.
 /// - With `rebalance` also where nothing has changed.
 /// - LIDs that nobody has keep their entries, unless the port leads elsewhere.
-/// - With `keep_detours`, where paths in force were led apart (their `turns` are known), those to
-///   switches without hosts keep their entries, however long, but where the link is gone.
+/// - Where paths in force were led apart (their `turns` are known), those to switches without hosts
+///   keep their entries, however long, but where the link is gone.
 /// The tables never get shorter. Nullopt: so much is new that keeping the rest is not worth it.
 [[nodiscard]] std::optional<UpdatedRoutes> update_shortest(const Fabric& fabric,
                                                            const LidMap& lids,
@@ -62,7 +68,6 @@ class PreviousDistances {
                                                            const Targets& targets,
                                                            const std::vector<std::uint32_t>& costs,
                                                            const PreviousRoutes& in_force,
-                                                           bool rebalance,
-                                                           bool keep_detours = false);
+                                                           bool rebalance);
 
 }  // namespace smd

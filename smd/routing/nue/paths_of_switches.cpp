@@ -216,14 +216,17 @@ bool lead_switches_apart(const Fabric& fabric,
   if (!stay_on_one_vl(tables)) return false;
   const SwitchGraph graph{fabric};
   std::vector<Lid> led;
+  const auto hosts = find_targets(fabric, lids).hosts;
+  bool hosts_stay = false;  // else loads are others
   for (std::size_t most = 0; most <= beside; ++most) {
     PathsOfSwitches paths{fabric, lids, graph, most, tables.lft};
     if (!led.empty() || !paths.has_choice()) continue;
     led = paths.run();
+    hosts_stay = most == 0 && std::ranges::count(hosts, 0u) < std::ssize(hosts);
     tables.turns = paths.record();
   }
   if (led.empty()) return false;
-  tables.load.by_edge.clear();
+  if (!hosts_stay) tables.load.by_edge.clear();
   if (tables.recomputed) {
     std::vector<Lid> all;
     std::ranges::set_union(*tables.recomputed, led, std::back_inserter(all));

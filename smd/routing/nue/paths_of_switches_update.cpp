@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bitset>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "smd/routing/incremental/changes.h"
+#include "smd/routing/incremental/rebalance_shortest.h"
 #include "smd/routing/incremental/update_shortest.h"
 #include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/nue/paths_of_switches.h"
@@ -21,13 +23,21 @@ namespace {
 
 constexpr std::size_t kPorts = 256;
 
+// Open switches of one LID up to which more are opened before anybody searches for cycles.
+constexpr std::size_t kWidest = 128;
+
+// Entries compared at once.
+constexpr std::size_t kAtOnce = 64;
+
 /// Out of routes that PathsOfSwitches led. What the engine changed since then is entered into the
 /// turns that are taken: entries that packets of hosts meet as they are, or on another shortest
 /// path, of the others any that closes no cycle. Where there is none for a LID, all its entries
 /// that hosts do not meet are chosen again. LIDs that nothing changed for are not looked at.
 class PathsUpdate : SwitchPaths {
  public:
-  PathsUpdate(const PreviousRoutes& in_force,
+  /// `record`: of the routes in force.
+  PathsUpdate(const Fabric& before,
+              const TurnRecord& record,
               const Fabric& fabric,
               const LidMap& lids,
               const SwitchGraph& graph,
@@ -35,8 +45,8 @@ class PathsUpdate : SwitchPaths {
               ForwardingTables& lft)
       : SwitchPaths(fabric, lids, graph, 0, lft),
         hosts_stay_(hosts_stay),
-        record_(*in_force.routing->turns),
-        changes_(find_port_changes(*in_force.fabric, fabric, graph)),
+        record_(record),
+        changes_(find_port_changes(before, fabric, graph)),
         map_(record_.graph, graph, changes_.before),
         by_port_before_(record_.graph),
         turns_(channels_, carry_order(record_.layers.front().order, map_, order_channels())),
@@ -44,8 +54,11 @@ class PathsUpdate : SwitchPaths {
         changed_here_(graph.switches(), 0),
         open_(graph.switches(), 0) {}
 
-  /// Paths of hosts are others than the engine made them.
-  [[nodiscard]] bool has_moved_hosts() const { return has_moved_hosts_; }
+  /// LIDs with paths of hosts that are others than the engine made them, ascending.
+  [[nodiscard]] std::span<const Lid> moved() {
+    moved_.erase(std::unique(moved_.begin(), moved_.end()), moved_.end());
+    return moved_;
+  }
 
   /// LIDs that nobody has and that lost entries, ascending.
   [[nodiscard]] const std::vector<Lid>& withdrawn() const { return withdrawn_; }
@@ -59,11 +72,11 @@ class PathsUpdate : SwitchPaths {
     });
     if (!taken_.fill(turns_)) return nullptr;
     const bool done = for_each_changed([this](std::span<const Changed> entries) {
-      if (settle(entries)) {
-        count_turns(entries, true);
-        return true;
-      }
-      return settle_anew(entries);
+      const bool settled = settle(entries);
+      if (settled) count_turns(settled_, true);
+      const bool goes = settled || settle_anew(entries);
+      for (const Changed& each : settled_) changed_here_[each.sw] = 0;
+      return goes;
     });
     if (!done) return nullptr;
     settle_nobodys();
@@ -91,24 +104,44 @@ class PathsUpdate : SwitchPaths {
     for (const TargetLid& served : record_.served) was_served_[served.lid.value()] = 1;
     for (const TargetLid& served : list_served_lids(find_targets(fabric_, lids_)))
       is_served_[served.lid.value()] = 1;
+    std::vector<std::size_t> others;  // LIDs that came or went
+    for (std::size_t lid = 1; lid < kUnicastLids; ++lid) {
+      if (was_served_[lid] != is_served_[lid]) others.push_back(lid);
+    }
+    for (const SwitchIdx sw : open_.indices()) list_changed_of(sw, gained[sw.value()], others);
+    std::ranges::stable_sort(changed_, {}, &Changed::lid);
+  }
+
+  void list_changed_of(SwitchIdx sw,
+                       const std::bitset<kPorts>& new_links,
+                       std::span<const std::size_t> others) {
     const ForwardingTables& old = record_.tables;
-    for (const SwitchIdx sw : open_.indices()) {
-      const SwitchIdx row = changes_.before[sw];
-      const std::bitset<kPorts>& new_links = gained[sw.value()];
-      const bool same = row != kNone<SwitchIdx> && lft_.shares_row(sw, old, row);
-      if (same && new_links.none() && was_served_ == is_served_) continue;
-      const std::span<const PortNum> now = lft_.row(sw);
-      const std::span<const PortNum> then =
-          row == kNone<SwitchIdx> ? std::span<const PortNum>{} : old.row(row);
-      for (std::size_t lid = 1; lid < std::max(now.size(), then.size()); ++lid) {
-        if (was_served_[lid] == 0 && is_served_[lid] == 0) continue;
-        const PortNum before = lid < then.size() ? then[lid] : kNoRoute;
-        const PortNum is = lid < now.size() ? now[lid] : kNoRoute;
-        if (is != before || new_links[is.value()] || was_served_[lid] != is_served_[lid])
-          changed_.push_back({Lid{static_cast<std::uint16_t>(lid)}, sw, before});
+    const SwitchIdx row = changes_.before[sw];
+    const std::span<const PortNum> now = lft_.row(sw);
+    const std::span<const PortNum> then =
+        row == kNone<SwitchIdx> ? std::span<const PortNum>{} : old.row(row);
+    const auto look_at = [&](std::size_t lid) {
+      if (was_served_[lid] == 0 && is_served_[lid] == 0) return;
+      const PortNum before = lid < then.size() ? then[lid] : kNoRoute;
+      const PortNum is = lid < now.size() ? now[lid] : kNoRoute;
+      if (is != before || new_links[is.value()] || was_served_[lid] != is_served_[lid])
+        changed_.push_back({Lid{static_cast<std::uint16_t>(lid)}, sw, before});
+    };
+    if (new_links.any() || now.size() != then.size()) {
+      for (std::size_t lid = 1; lid < std::max(now.size(), then.size()); ++lid) look_at(lid);
+      return;
+    }
+    for (const std::size_t lid : others) {
+      if (lid < now.size()) look_at(lid);
+    }
+    if (lft_.shares_row(sw, old, row)) return;
+    for (std::size_t begin = 0; begin < now.size(); begin += kAtOnce) {
+      const std::size_t end = std::min(begin + kAtOnce, now.size());
+      if (std::memcmp(&now[begin], &then[begin], end - begin) == 0) continue;
+      for (std::size_t lid = std::max<std::size_t>(begin, 1); lid < end; ++lid) {
+        if (was_served_[lid] == is_served_[lid]) look_at(lid);
       }
     }
-    std::ranges::stable_sort(changed_, {}, &Changed::lid);
   }
 
   /// By LID, until `visit` returns false, which is returned.
@@ -165,11 +198,12 @@ class PathsUpdate : SwitchPaths {
 
   /// Enters the turn to the entry of the next switch, and those of switches that hand over to `sw`,
   /// but for open ones, which are asked when it is up to them.
-  bool enter(SwitchIdx sw, Lid lid, SwitchIdx last, Channel channel) {
+  bool enter(SwitchIdx sw, Lid lid, SwitchIdx last, Channel channel, bool searches = true) {
     if (channel == kNoChannel) return false;
     const SwitchIdx to = channels_.to[channel];
     const std::size_t known = entered_.size();
-    const auto add = [this](Channel in, Channel out) {
+    const auto add = [&](Channel in, Channel out) {
+      if (!searches && !turns_.has(in, out) && !turns_.fits(in, out)) return false;
       entered_.emplace_back(in, out);
       return turns_.add(in, out);
     };
@@ -182,12 +216,12 @@ class PathsUpdate : SwitchPaths {
         free && for_each_from(sw, [&](SwitchIdx from, Channel into) {
           return from == last || open_[from] != 0 || next(from, lid) != into || add(into, channel);
         });
-    if (free) {
+    if (free || turns_.is_kept()) {
       turns_.keep();
     } else {
       turns_.take_back();
-      entered_.resize(known);
     }
+    if (!free) entered_.resize(known);
     return free;
   }
 
@@ -215,7 +249,7 @@ class PathsUpdate : SwitchPaths {
   }
 
   bool take(const Changed& entry, SwitchIdx last, Channel channel) {
-    if (!enter(entry.sw, entry.lid, last, channel)) return false;
+    if (!enter(entry.sw, entry.lid, last, channel, searches_ || entry.met)) return false;
     lft_.set_route(entry.sw, entry.lid, graph_.edge(channel).port);
     open_[entry.sw] = 0;
     return true;
@@ -227,6 +261,9 @@ class PathsUpdate : SwitchPaths {
     const Channel now = next(entry.sw, entry.lid);
     if (!entry.met && take(entry, last, by_port_(entry.sw, entry.before))) return true;
     if (take(entry, last, now)) return true;
+    if (entry.met &&
+        (!searches_ || count_links(channels_.to[now], entry.lid, last) == open_.size()))
+      return false;
 
     struct Candidate {
       std::size_t links;
@@ -247,7 +284,7 @@ class PathsUpdate : SwitchPaths {
     });
     const bool found = std::ranges::any_of(
         ways, [&](const Candidate& way) { return take(entry, last, way.channel); });
-    has_moved_hosts_ = has_moved_hosts_ || (found && entry.met);
+    if (found && entry.met) moved_.push_back(entry.lid);
     return found;
   }
 
@@ -268,14 +305,46 @@ class PathsUpdate : SwitchPaths {
       found = other != left_.end();
       if (found) left_.erase(other);
     }
-    for (const Changed& each : left_) open_[each.sw] = 0;
     return left_.empty();
+  }
+
+  /// Who hands over to one of left_ that no host meets is open as well, and his turns count no
+  /// more. False: nobody does.
+  bool widen(SwitchIdx last) {
+    const std::size_t first = settled_.size();
+    for (const Changed& each : left_) {
+      if (each.met) continue;
+      for_each_from(each.sw, [&](SwitchIdx from, Channel into) {
+        if (from != last && changed_here_[from] == 0 && next(from, each.lid) == into)
+          settled_.push_back({each.lid, from, lft_.route(from, each.lid)});
+        return true;
+      });
+    }
+    const std::span<const Changed> more{settled_.begin() + static_cast<std::ptrdiff_t>(first),
+                                        settled_.end()};
+    for (const Changed& each : more) {
+      changed_here_[each.sw] = 1;
+      open_[each.sw] = 1;
+      left_.push_back(each);
+    }
+    // Where they lead has changed, and those turns are gone.
+    for (const Changed& each : more) {
+      const Channel own = next(each.sw, each.lid);
+      for_each_from(each.sw, [&](SwitchIdx from, Channel into) {
+        if (changed_here_[from] != 0 || next(from, each.lid) != into) return true;
+        taken_.remove(into, own);
+        if (!taken_.is_taken(into, own)) turns_.remove(into, own);
+        return true;
+      });
+    }
+    return !more.empty();
   }
 
   bool settle(std::span<const Changed> entries) {
     const Lid lid = entries.front().lid;
     const SwitchIdx last = last_of(lid);
     entered_.clear();
+    settled_.assign(entries.begin(), entries.end());
     if (is_served_[lid.value()] == 0) return true;
     left_.clear();
     for (Changed each : entries) {
@@ -284,7 +353,20 @@ class PathsUpdate : SwitchPaths {
       left_.push_back(each);
     }
     for (const Changed& each : left_) open_[each.sw] = 1;
-    return settle_left(last);
+    searches_ = false;
+    while (!settle_left(last)) {
+      if ((searches_ || left_.size() < kWidest) && widen(last)) continue;
+      if (searches_) {
+        close_left();
+        return false;
+      }
+      searches_ = true;
+    }
+    return true;
+  }
+
+  void close_left() {
+    for (const Changed& each : left_) open_[each.sw] = 0;
   }
 
   /// All entries of the LID that hosts do not meet, from the nearest switch on: as they are where
@@ -305,6 +387,8 @@ class PathsUpdate : SwitchPaths {
       taken_.remove(in, out);
       if (!taken_.is_taken(in, out)) turns_.remove(in, out);
     }
+    turns_.forget_barred();
+    searches_ = true;
     find_distances(last);
     std::ranges::fill(met_, char{0});
     if (!is_of_switch(lid) && sends_[last] != 0) mark_met(lid, last);
@@ -320,11 +404,10 @@ class PathsUpdate : SwitchPaths {
     });
     std::ranges::copy_if(
         all, std::back_inserter(left_), [](const Changed& each) { return !each.met; });
-    if (!goes) {
-      for (const Changed& each : left_) open_[each.sw] = 0;
+    if (!goes || !settle_left(last)) {
+      close_left();
       return false;
     }
-    if (!settle_left(last)) return false;
     for (const Changed& each : all) {
       const Channel in = next(each.sw, lid);
       const Channel out = in == kNoChannel ? kNoChannel : next(channels_.to[in], lid);
@@ -364,10 +447,13 @@ class PathsUpdate : SwitchPaths {
   std::vector<char> was_served_, is_served_;  // by LID
   // Of one LID.
   IndexVector<SwitchIdx, char> changed_here_, open_;
-  std::vector<Changed> left_;
+  std::vector<Changed> left_, settled_;  // who has no way yet; all whose entries may be others
   std::vector<SwitchIdx> reached_;
   std::vector<std::pair<Channel, Channel>> entered_;  // turns, as far as they go
-  bool has_moved_hosts_ = false;
+  // Else only turns that are taken, or agree with the order, are entered for what hosts do not
+  // meet, and hosts stay.
+  bool searches_ = true;
+  std::vector<Lid> moved_;
   std::vector<Lid> withdrawn_;
 };
 
@@ -385,10 +471,10 @@ bool keep(const PreviousRoutes& in_force,
     return false;
   const SwitchGraph graph{fabric};
   ForwardingTables kept = tables.lft;
-  PathsUpdate paths{in_force, fabric, lids, graph, hosts_stay, kept};
+  PathsUpdate paths{*in_force.fabric, *record, fabric, lids, graph, hosts_stay, kept};
   auto now = paths.run();
-  if (now == nullptr || (paths.has_moved_hosts() && hosts_stay)) return false;
-  if (paths.has_moved_hosts()) tables.load.by_edge.clear();
+  if (now == nullptr || (!paths.moved().empty() && hosts_stay)) return false;
+  move_loads(graph, find_targets(fabric, lids), tables.lft, kept, paths.moved(), tables.load);
   std::vector<Lid> recomputed;
   std::ranges::set_union(*tables.recomputed, paths.withdrawn(), std::back_inserter(recomputed));
   tables.recomputed = std::move(recomputed);
@@ -430,8 +516,7 @@ std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
   const Targets targets = find_targets(fabric, lids);
   if (std::ranges::count(targets.hosts, 0u) == 0) return std::nullopt;
   const std::vector<std::uint32_t> costs = find_link_costs(fabric, graph);
-  auto updated =
-      update_shortest(fabric, lids, graph, targets, costs, in_force, request.rebalance, true);
+  auto updated = update_shortest(fabric, lids, graph, targets, costs, in_force, request.rebalance);
   if (!updated) return std::nullopt;
   RoutingTables tables{.engine = std::string{engine}, .lft = std::move(updated->lft)};
   tables.recomputed = std::move(updated->recomputed);

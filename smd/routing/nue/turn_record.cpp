@@ -142,7 +142,12 @@ bool TreeTurns::fill(TurnSet& turns) const {
     const Channel first = channels_->first[sw];
     const Channel ports = channels_->first[sw + 1] - first;
     for (Channel slot = 0; slot < ports; ++slot) {
-      if (row[slot] != 0 && !turns.add(channels_->reverse[first + slot], out)) return false;
+      if (row[slot] == 0) continue;
+      const Channel in = channels_->reverse[first + slot];
+      if (turns.fits(in, out) && first + slot != out)
+        turns.add_fitting(in, out);
+      else if (!turns.add(in, out))
+        return false;
     }
   }
   turns.keep();

@@ -38,6 +38,12 @@ class TurnSet {
   /// False, and the turn stays out, when it would close a cycle, or leads back into its own link.
   bool add(Channel in, Channel out);
 
+  /// As add() and keep(), of a turn that fits.
+  void add_fitting(Channel in, Channel out) {
+    set(before_, out, channels_->slot(channels_->reverse[in]));
+    set(after_, in, channels_->slot(out));
+  }
+
   /// Turns from `in`, as bits by slot of the channel out; turns into `out`, and those known to
   /// close a cycle, by slot of the channel back to where they come from.
   [[nodiscard]] std::span<const std::uint64_t> after(Channel in) const { return row(after_, in); }
@@ -53,6 +59,9 @@ class TurnSet {
   /// What was added since the last keep() or take_back() stays, or goes again.
   void keep();
   void take_back();
+
+  /// Nothing was added since then: what is barred is so whether or not it is taken back.
+  [[nodiscard]] bool is_kept() const { return added_.empty(); }
 
   /// A turn that no route takes any more. What was known to close a cycle is still taken to do so,
   /// until forget_barred().

@@ -215,6 +215,11 @@ void LoadRebalancer::run(std::uint64_t limit, Which which, std::size_t most_stuc
   limit_ = limit;
   passed_on_ = 0;
   full_ = {};
+  movable_.clear();
+  for (std::uint32_t tree = 0; tree < trees_.count(); ++tree) {
+    if (trees_.demand(tree) != 0 && (which == Which::All || trees_.has_changed(tree)))
+      movable_.push_back(tree);
+  }
   for (std::uint32_t edge = 0; edge < load_.size(); ++edge) {
     if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
   }
@@ -236,10 +241,10 @@ void LoadRebalancer::run(std::uint64_t limit, Which which, std::size_t most_stuc
 void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
   const SwitchIdx sw{from_[full]};
   std::size_t tried = 0;
-  for (std::uint32_t tree = 0; tree < trees_.count() && load_[full] > limit; ++tree) {
+  for (const std::uint32_t tree : movable_) {
+    if (load_[full] <= limit) return;
     ++steps_;
-    if (trees_.demand(tree) == 0 || trees_.edge(tree, sw) != full) continue;
-    if (which_ == Which::Changed && !trees_.has_changed(tree)) continue;
+    if (trees_.edge(tree, sw) != full) continue;
     if (++tried > kMostTrees) return;
     read(tree);
     if (settles_idle_) settle_idle(tree);

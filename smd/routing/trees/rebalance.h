@@ -140,6 +140,7 @@ class LoadRebalancer {
   MovableTrees& trees_;
   std::vector<std::uint32_t> from_;  // by edge: the switch it leaves
   Which which_ = Which::All;
+  std::vector<std::uint32_t> movable_;  // trees that count and that this run may change
 
   std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> full_;  // load, ~edge
 
