@@ -264,6 +264,7 @@ bool TreeGrowth::grow(TurnSet& turns,
                       SwitchIdx destination,
                       const std::vector<std::uint64_t>& load,
                       const GrowthRules& rules) {
+  in_tree_.clear();
   tree_.egress.assign(channels_.switches(), kNoChannel);
   tree_.depth.assign(channels_.switches(), kUnreached);
   tree_.order.assign(1, destination);
@@ -300,19 +301,34 @@ bool TreeGrowth::grow(TurnSet& turns,
   return true;
 }
 
+// A tree that few were missing in is forgotten by these and their neighbours.
+void TreeGrowth::forget_tree() {
+  if (in_tree_.empty()) {
+    tree_.egress.assign(channels_.switches(), kNoChannel);
+    tree_.depth.assign(channels_.switches(), kUnreached);
+  }
+  for (const SwitchIdx sw : in_tree_) {
+    tree_.egress[sw] = kNoChannel;
+    tree_.depth[sw] = kUnreached;
+  }
+  in_tree_.clear();
+  tree_.order.clear();
+}
+
 // Level by level, as grow() does it, but of a level those that are missing alone.
 bool TreeGrowth::complete(TurnSet& turns,
                           SwitchIdx destination,
                           const std::vector<std::uint64_t>& load,
                           std::span<const SwitchIdx> missing) {
-  tree_.egress.assign(channels_.switches(), kNoChannel);
-  tree_.depth.assign(channels_.switches(), kUnreached);
-  tree_.order.clear();
+  forget_tree();
   tree_.depth[destination] = 0;
+  in_tree_.assign(1, destination);
   for (const Settled& settled : settled_) {
     tree_.egress[settled.sw] = settled.egress;
     tree_.depth[settled.sw] = settled.depth;
+    in_tree_.push_back(settled.sw);
   }
+  in_tree_.insert(in_tree_.end(), missing.begin(), missing.end());
   ++round_;
   for (const SwitchIdx sw : missing) seen_[sw] = round_;
   due_.clear();

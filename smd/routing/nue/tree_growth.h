@@ -126,6 +126,7 @@ class TreeGrowth {
     std::uint32_t depth;
   };
 
+  void forget_tree();
   bool attach(TurnSet& turns,
               SwitchIdx sw,
               std::uint32_t depth,
@@ -134,6 +135,7 @@ class TreeGrowth {
 
   const Channels& channels_;
   GrownTree tree_;
+  std::vector<SwitchIdx> in_tree_;  // after complete(): who may be; empty: everybody
   std::vector<Settled> settled_;
 
   // Scratch.

@@ -42,6 +42,24 @@ bool TurnSet::add(Channel in, Channel out) {
   return true;
 }
 
+bool TurnSet::add_together(std::span<const std::pair<Channel, Channel>> turns) {
+  for (const auto& [in, out] : turns) {
+    if (is_barred(in, out)) return false;
+  }
+  for (const auto& [in, out] : turns) {
+    if (add(in, out)) continue;
+    // It may be the others that bar it.
+    if (!is_kept()) take_back();
+    if (add(in, out))
+      take_back();
+    else
+      keep();
+    return false;
+  }
+  keep();
+  return true;
+}
+
 void TurnSet::keep() {
   added_.clear();
   newly_barred_.clear();

@@ -38,6 +38,11 @@ class TurnSet {
   /// False, and the turn stays out, when it would close a cycle, or leads back into its own link.
   bool add(Channel in, Channel out);
 
+  /// As add() and keep() of all of them, or none: false. What closes a cycle by itself stays
+  /// barred, so that nobody searches for it again. Requires: nothing was added since the last
+  /// keep().
+  bool add_together(std::span<const std::pair<Channel, Channel>> turns);
+
   /// As add() and keep(), of a turn that fits.
   void add_fitting(Channel in, Channel out) {
     set(before_, out, channels_->slot(channels_->reverse[in]));
@@ -133,7 +138,7 @@ class TurnSet {
     [[nodiscard]] bool is_done() const { return next == found.size(); }
 
     void forget(SwitchIdx sw) {
-      std::fill_n(looked_at.begin() + std::ptrdiff_t{sw.value()} * words, words, 0);
+      for (std::uint32_t w = 0; w < words; ++w) looked_at[std::size_t{sw.value()} * words + w] = 0;
     }
   };
 

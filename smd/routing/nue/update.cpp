@@ -52,6 +52,7 @@ NueUpdate::NueUpdate(const Fabric& fabric,
       relinked_(changes_.any()),
       moved_(result_.lft.top().value() + std::size_t{1}, 0),
       growth_(channels_),
+      depth_beside_(fabric.switch_count(), kUnreached),
       is_missing_(fabric.switch_count(), 0),
       flow_(fabric.switch_count(), 0) {
   for (const auto& island : find_islands(graph)) {
@@ -674,19 +675,16 @@ bool NueUpdate::turn(const TargetLid& wanted, Channel egress) {
   };
   const Channel old = entry(sw, lid);
   const Channel next = next_of(egress), next_before = next_of(old);
-  bool free = next == kNoChannel || turns.add(egress, next);
+  new_turns_.clear();
   into_.clear();
-  for (Channel c = channels_.first[sw.value()]; free && c < channels_.first[sw.value() + 1]; ++c) {
+  if (next != kNoChannel) new_turns_.emplace_back(egress, next);
+  for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
     const Channel in = channels_.reverse[c];
     if (entry(channels_.to[c], lid) != in) continue;
     into_.push_back(in);
-    free = turns.add(in, egress);
+    new_turns_.emplace_back(in, egress);
   }
-  if (!free) {
-    turns.take_back();
-    return false;
-  }
-  turns.keep();
+  if (!turns.add_together(new_turns_)) return false;
   TreeTurns& taken = taken_[layer_[lid.value()]];
   if (next != kNoChannel) taken.add(egress, next);
   if (next_before != kNoChannel) taken.remove(old, next_before);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "smd/routing/engine.h"
@@ -173,8 +174,10 @@ class NueUpdate {
   TreeGrowth growth_;
   GrownTree tree_;                            // what is left of a LID's routes
   IndexVector<SwitchIdx, Channel> escaping_;  // egress of who escapes
-  std::vector<SwitchIdx> path_, dead_;
+  std::vector<SwitchIdx> path_, dead_, settled_;
   std::vector<Channel> into_;
+  std::vector<std::pair<Channel, Channel>> new_turns_;
+  IndexVector<SwitchIdx, std::uint32_t> depth_beside_;  // of settle_beside(); else kUnreached
   IndexVector<SwitchIdx, char> is_missing_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };

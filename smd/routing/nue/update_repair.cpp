@@ -89,23 +89,25 @@ void NueUpdate::list_missing(const TargetLid& wanted) {
 void NueUpdate::settle_beside(const TargetLid& wanted) {
   growth_.forget_settled();
   for (const SwitchIdx sw : dead_) is_missing_[sw] = 1;
-  tree_.depth.assign(channels_.switches(), kUnreached);
-  tree_.depth[wanted.last] = 0;
+  settled_.assign(1, wanted.last);
+  depth_beside_[wanted.last] = 0;
   for (const SwitchIdx dead : dead_) {
     const std::uint32_t place = dead.value();
     for (Channel c = channels_.first[place]; c < channels_.first[place + 1]; ++c) {
       SwitchIdx sw = channels_.to[c];
       if (is_missing_[sw]) continue;
       path_.clear();
-      for (; tree_.depth[sw] == kUnreached; sw = channels_.to[entry(sw, wanted.lid)])
+      for (; depth_beside_[sw] == kUnreached; sw = channels_.to[entry(sw, wanted.lid)])
         path_.push_back(sw);
-      std::uint32_t depth = tree_.depth[sw];
+      std::uint32_t depth = depth_beside_[sw];
       for (std::size_t at = path_.size(); at-- > 0;) {
-        tree_.depth[path_[at]] = ++depth;
+        depth_beside_[path_[at]] = ++depth;
+        settled_.push_back(path_[at]);
         growth_.settle(path_[at], entry(path_[at], wanted.lid), depth);
       }
     }
   }
+  for (const SwitchIdx sw : settled_) depth_beside_[sw] = kUnreached;
 }
 
 // What has grown for those that were missing.
