@@ -26,6 +26,9 @@ constexpr std::size_t kPorts = 256;
 // Open switches of one LID up to which more are opened before anybody searches for cycles.
 constexpr std::size_t kWidest = 128;
 
+// Turns tried in vain, over all LIDs: choosing all paths between switches again helps sooner then.
+constexpr std::size_t kMostClosed = 4096;
+
 // Entries compared at once.
 constexpr std::size_t kAtOnce = 64;
 
@@ -199,13 +202,15 @@ class PathsUpdate : SwitchPaths {
   /// Enters the turn to the entry of the next switch, and those of switches that hand over to `sw`,
   /// but for open ones, which are asked when it is up to them.
   bool enter(SwitchIdx sw, Lid lid, SwitchIdx last, Channel channel, bool searches = true) {
-    if (channel == kNoChannel) return false;
+    if (channel == kNoChannel || closed_ > kMostClosed) return false;
     const SwitchIdx to = channels_.to[channel];
     const std::size_t known = entered_.size();
     const auto add = [&](Channel in, Channel out) {
       if (!searches && !turns_.has(in, out) && !turns_.fits(in, out)) return false;
       entered_.emplace_back(in, out);
-      return turns_.add(in, out);
+      if (turns_.add(in, out)) return true;
+      ++closed_;
+      return false;
     };
     bool free = true;
     if (to != last) {
@@ -453,6 +458,7 @@ class PathsUpdate : SwitchPaths {
   // Else only turns that are taken, or agree with the order, are entered for what hosts do not
   // meet, and hosts stay.
   bool searches_ = true;
+  std::size_t closed_ = 0;  // turns that were tried and close a cycle
   std::vector<Lid> moved_;
   std::vector<Lid> withdrawn_;
 };

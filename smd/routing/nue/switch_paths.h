@@ -72,6 +72,7 @@ class SwitchPaths {
   }
 
   void find_distances(SwitchIdx at) {
+    if (!near_to_far_.empty() && near_to_far_.front() == at) return;
     near_to_far_.assign(1, at);
     std::ranges::fill(distance_, kUnreached);
     distance_[at] = 0;
@@ -126,7 +127,7 @@ class SwitchPaths {
   const ChannelsByPort by_port_;
   IndexVector<SwitchIdx, char> sends_;  // a host, a router or the manager hangs here
 
-  // Of one LID.
+  // Of one LID, or of the switch that it is at.
   IndexVector<SwitchIdx, char> met_;
   IndexVector<SwitchIdx, std::uint32_t> distance_;
   std::vector<SwitchIdx> near_to_far_;

@@ -277,6 +277,37 @@ std::size_t compare_hosts(const Fabric& fabric,
   return 1000 * others / pairs;
 }
 
+/// Paths from every host to every other one on each channel between switches, by port.
+std::map<PortIdx, std::uint64_t> count_paths(const Fabric& fabric,
+                                             const LidMap& lids,
+                                             const ForwardingTables& tables) {
+  std::map<PortIdx, std::uint64_t> paths;
+  const std::vector<PortIdx> hosts = list_hosts(fabric);
+  for (const PortIdx from : hosts) {
+    for (const PortIdx to : hosts) {
+      if (from == to || fabric.peer[from] == kNone<PortIdx>) continue;
+      for (const PortIdx port : walk(fabric, lids, tables, from, to)) {
+        if (fabric.is_switch(fabric.node_of[fabric.peer[port]])) ++paths[port];
+      }
+    }
+  }
+  return paths;
+}
+
+/// Loads are known, and are those that following every pair of hosts finds.
+void expect_known_loads(const Fabric& fabric, const LidMap& lids, const RoutingTables& tables) {
+  const SwitchGraph graph{fabric};
+  std::vector<std::uint64_t> counted;
+  const auto paths = count_paths(fabric, lids, tables.lft);
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      const auto found = paths.find(fabric.port_of(fabric.switch_node[sw], edge.port));
+      counted.push_back(found == paths.end() ? 0 : found->second);
+    }
+  }
+  EXPECT_EQ(tables.load.by_edge, counted);
+}
+
 /// What changes cost, out of the routes in force and with all paths between switches led anew.
 struct Costs {
   std::size_t pairs_moved = 0;  // of hosts, by those above: of a thousand, summed up
@@ -347,6 +378,96 @@ TEST(PathsOfSwitches, AChangeOfATreeMovesWhatItBreaksAndClosesNoLoop) {
   EXPECT_GE(10 * costs.kept, 9 * costs.changes);
   EXPECT_LE(costs.pairs_moved, 50 * costs.changes);
   EXPECT_LT(2 * costs.entries, costs.entries_led_anew);
+}
+
+// Entries that the engine changes, and how many of them had to: their link is gone, or the switch
+// is new.
+struct Moved {
+  std::size_t all = 0, had_to = 0;
+};
+
+Moved count_moved_between_switches(const Fabric& before,
+                                   const ForwardingTables& old,
+                                   const Fabric& now,
+                                   const LidMap& lids,
+                                   const ForwardingTables& tables) {
+  Moved moved;
+  const Targets targets = find_targets(now, lids);
+  for (const SwitchIdx sw : now.switch_node.indices()) {
+    const NodeIdx node = now.switch_node[sw];
+    const auto then = before.find_node(now.node_guid[node]);
+    for (const SwitchIdx last : now.switch_node.indices()) {
+      if (targets.hosts[last] != 0 || last == sw) continue;
+      const Lid lid = lids.base[now.port_of(now.switch_node[last], PortNum{0})];
+      const PortNum was = then ? old.route(before.switch_of[*then], lid) : kNoRoute;
+      moved.all += tables.route(sw, lid) != was;
+      moved.had_to += was == kNoRoute || now.peer[now.port_of(node, was)] == kNone<PortIdx>;
+    }
+  }
+  return moved;
+}
+
+TEST(PathsOfSwitches, TheEngineLeavesPathsBetweenSwitchesThatAChangeDoesNotBreak) {
+  std::size_t trees = 0;
+  for (const Fabric& whole : list_trees()) {
+    const LidMap lids = lids_in_order(whole);
+    const Led led = lead(whole, lids);
+    if (!led.led) continue;
+    Rng rng{++trees};
+    Moved moved;
+    const auto change = [&](const Fabric& before,
+                            const LidMap& lids_then,
+                            const RoutingTables& in_force,
+                            const Fabric& now,
+                            const LidMap& lids_now) {
+      const PreviousRoutes previous{&before, &lids_then, &in_force};
+      RoutingTables made = compute("minhop", now, lids_now, {.in_force = &previous});
+      const Moved here =
+          count_moved_between_switches(before, in_force.lft, now, lids_now, made.lft);
+      moved.all += here.all;
+      moved.had_to += here.had_to;
+      EXPECT_EQ(check_routes(now, lids_now, made).unreachable, 0u);
+      EXPECT_TRUE(keep_switches_apart(previous, now, lids_now, made) ||
+                  lead_switches_apart(now, lids_now, made));
+      return made;
+    };
+    for (const PortIdx cable : draw_cables(whole, 4, rng)) {
+      const Fabric hurt = without_cables(whole, {cable});
+      const RoutingTables lost = change(whole, lids, led.after, hurt, lids);
+      (void)change(hurt, lids, lost, whole, lids);
+    }
+    const NodeIdx leaf = whole.node_of[whole.peer[list_hosts(whole).back()]];
+    const Fabric less = without_nodes(whole, {leaf});
+    const LidMap fewer = same_lids(whole, lids, less);
+    const RoutingTables lost = change(whole, lids, led.after, less, fewer);
+    (void)change(less, fewer, lost, whole, lids);
+    EXPECT_GT(moved.had_to, 0u);
+    EXPECT_LE(moved.all, 2 * moved.had_to) << "tree " << trees;
+  }
+  EXPECT_GE(trees, 4u);
+}
+
+TEST(PathsOfSwitches, LoadsAreKnownWhateverIsLedElsewhere) {
+  const Fabric whole = generated_fabric("fat-tree:k=8,levels=3");
+  const LidMap lids = lids_in_order(whole);
+  const Led led = lead(whole, lids);
+  ASSERT_TRUE(led.led);
+  expect_known_loads(whole, lids, led.after);
+  Costs costs;
+  Rng rng{1};
+  for (const PortIdx cable : draw_cables(whole, 8, rng)) {
+    const Fabric hurt = without_cables(whole, {cable});
+    const RoutingTables lost = keep_apart(whole, lids, led.after, hurt, lids, costs);
+    expect_known_loads(hurt, lids, lost);
+    expect_known_loads(whole, lids, keep_apart(hurt, lids, lost, whole, lids, costs));
+  }
+  const NodeIdx leaf = whole.node_of[whole.peer[list_hosts(whole).back()]];
+  const Fabric less = without_nodes(whole, {leaf});
+  const LidMap fewer = same_lids(whole, lids, less);
+  const RoutingTables lost = keep_apart(whole, lids, led.after, less, fewer, costs);
+  expect_known_loads(less, fewer, lost);
+  expect_known_loads(whole, lids, keep_apart(less, fewer, lost, whole, lids, costs));
+  EXPECT_EQ(costs.kept, costs.changes);
 }
 
 TEST(PathsOfSwitches, ASwitchOfATreeGoesAndComesBack) {

@@ -65,6 +65,39 @@ TEST_P(TurnSets, LetInWhateverClosesNoCycleAndNothingElse) {
   }
 }
 
+TEST_P(TurnSets, TurnsOfOneSwitchGoInTogetherOrNotAtAll) {
+  const Generated g = generated(GetParam());
+  const SwitchGraph graph{g.fabric};
+  const Channels channels{graph};
+  std::vector<Channel> order(channels.size());
+  std::iota(order.begin(), order.end(), Channel{0});
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rng rng{seed};
+    TurnSet set{channels, order};
+    std::set<Turn> in_set;
+    for (int draw = 0; draw < 300; ++draw) {
+      std::vector<Turn> turns;
+      const auto out = static_cast<Channel>(rng.below(channels.size()));
+      const std::uint32_t sw = channels.from[out].value();
+      for (Channel c = channels.first[sw]; c < channels.first[sw + 1]; ++c) {
+        if (c != out && rng.below(3) == 0) turns.emplace_back(channels.reverse[c], out);
+      }
+      std::set<Turn> with = in_set;
+      with.insert(turns.begin(), turns.end());
+      const bool free = std::ranges::none_of(
+          turns, [&](const Turn& turn) { return leads(with, turn.second, turn.first); });
+      ASSERT_EQ(set.add_together(turns), free) << "seed " << seed << ", draw " << draw;
+      ASSERT_TRUE(set.is_kept());
+      if (free) in_set = with;
+      refused += !free;
+      for (const auto& [in, other] : turns)
+        ASSERT_EQ(set.has(in, other), in_set.contains({in, other}));
+    }
+  }
+  EXPECT_GT(refused, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics,
                          TurnSets,
                          ::testing::Values("hamming:dims=9,hosts=0",
