@@ -72,6 +72,8 @@ Result<std::shared_ptr<const Routes>> compute_near(const Engine& engine,
   if (discards_any_sl(*tables))
     return fail(Errc::Unsupported,
                 "its SL-to-VL tables discard SLs, on which OpenSM may send multicast");
+  if (before != nullptr)
+    static_cast<void>(keep_switches_apart(previous, *request.fabric, request.lids, *tables));
   const auto check = [&] {
     return check_routes(*request.fabric,
                         request.lids,

@@ -314,6 +314,39 @@ TEST(ComputeRoutes, StrictMeansThatHostsMayUseAnySl) {
               IsSupersetOf({"auto", "dfsssp", "ftree", "itb-vl", "lash", "minhop", "nue", "updn"}));
 }
 
+// How often OpenSM swept and found nothing new is no part of what comes of a change.
+TEST(ComputeRoutes, PathsBetweenSwitchesDoNotHangOnSweepsWithoutAChange) {
+  const auto sweep = [](SweepRequest on, std::shared_ptr<const Routes> in_force) {
+    on.in_force = std::move(in_force);
+    auto routes = compute_routes(*find_engine("minhop"), on);
+    return routes ? *routes : nullptr;
+  };
+  const SweepRequest whole = sweep_over("fat-tree:k=8,levels=3");
+  const auto first = sweep(whole, nullptr);
+  ASSERT_NE(first, nullptr);
+  const auto later = sweep(whole, sweep(whole, first));
+  EXPECT_EQ(later->tables.lft, first->tables.lft);
+  std::size_t compared = 0;
+  for (const NodeIdx node : whole.fabric->switch_node) {
+    auto less = std::make_shared<Fabric>(*whole.fabric);
+    for (const PortIdx port : less->external_ports(node)) {
+      const PortIdx peer = less->peer[port];
+      if (peer == kNone<PortIdx> || !less->is_switch(less->node_of[peer])) continue;
+      less->peer.set(port, kNone<PortIdx>);
+      less->peer.set(peer, kNone<PortIdx>);
+      break;
+    }
+    SweepRequest hurt = whole;
+    hurt.fabric = less;
+    const auto seldom = sweep(hurt, first), often = sweep(hurt, later);
+    ASSERT_EQ(seldom == nullptr, often == nullptr);
+    if (seldom == nullptr) continue;
+    ++compared;
+    EXPECT_EQ(often->tables.lft, seldom->tables.lft);
+  }
+  EXPECT_GE(compared, 40u);
+}
+
 // On a torus these engines keep paths apart by SLs: a host that takes another closes a circle.
 TEST(ComputeRoutes, StrictRefusesWhereTheSlsOfPathsKeepThemFree) {
   SweepRequest request = sweep_over("torus:dims=5.5");
