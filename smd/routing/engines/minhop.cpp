@@ -27,7 +27,8 @@ class MinHop final : public Engine {
            "loops. On trees paths from switch to switch may close one: who takes the tables "
            "leads these elsewhere (lead_switches_apart). Check before use. Given "
            "the routes in force, keeps every entry that still is on a shortest path, unless the "
-           "fullest channel would carry more than from scratch.";
+           "fullest channel would carry more than from scratch; of paths that were led elsewhere, "
+           "those to switches without hosts, as long as their links are there.";
   }
 
  private:
