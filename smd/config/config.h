@@ -84,7 +84,7 @@ struct SmConfig {
   std::vector<std::string> path_sets;  // empty: all LIDs of a port by the engine
   TrafficGoal auto_for = TrafficGoal::Both;
   unsigned auto_budget_ms = 2000;
-  unsigned auto_vls = 8;
+  unsigned auto_vls = 1;
   AutoChanges auto_changes = AutoChanges::Free;
   TreeShape multicast_trees = TreeShape::UpDown;
   CopyModel multicast_proof = CopyModel::Asynchronous;
