@@ -161,9 +161,9 @@ Options sm_options() {
               "by counted steps; 0 takes the first that does not refuse"),
       sm("auto_vls", &T::auto_vls, number(1, 15))
           .means(
-              "Data VLs that the routes which engine auto takes may use at most. Off trees more "
-              "of them carry more traffic, as long as hosts send on the SL of their path record; "
-              "where they do not, 1 is right"),
+              "Data VLs that the routes which engine auto takes may use at most. Off trees 8 carry "
+              "much more traffic than 1, where hosts send on the SL of their path record; UCX "
+              "sends on one SL whatever that says"),
       sm("auto_changes", &T::auto_changes, choice({"free", "any"}))
           .means("Engines that auto asks: those whose changes hardly ever block turns or discard "
                  "packets (updn and, with several VLs, nue and hamming), or all"),

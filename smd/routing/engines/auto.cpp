@@ -49,6 +49,10 @@ constexpr std::string_view kNeedsVls =
     "left out: routes, or those after a loss, need more than one VL, and sm.auto_vls is 1";
 constexpr std::string_view kNotFree =
     "left out: changes may have to discard packets, and sm.auto_changes is free";
+constexpr std::string_view kMoreVls =
+    "auto: off trees routes on several VLs carry more; sm.auto_vls allows them, where hosts send "
+    "on "
+    "the SL of their path record";
 constexpr std::string_view kOnTrees =
     "left out: on trees updn is as good, and its changes cost less";
 constexpr std::string_view kBlocksTurns =
@@ -310,6 +314,8 @@ class Auto final : public Engine {
       }
       for (const auto& [why, names] : left_out)
         notes.push_back(fmt::format("auto: {}: {}", names, why));
+      if (vls_.allowed == 1 && vls_.there > 1 && must_be_safe() && !why_no_tree_.empty() && rings)
+        notes.emplace_back(kMoreVls);
       if (!other_shapes.empty()) {
         notes.push_back(
             fmt::format("auto: no shape of {}; candidates in the JSON say why", other_shapes));
