@@ -139,6 +139,8 @@ constexpr Option kRoutes[] = {
      [](S s) { return s.engine_options.auto_for == TrafficGoal::Uniform; }},
     {"[sm]\nauto_budget_ms = 70\n", [](S s) { return s.engine_options.auto_budget_ms == 70; }},
     {"[sm]\nauto_vls = 4\n", [](S s) { return s.engine_options.auto_vls == 4; }},
+    {"[sm]\nauto_changes = \"any\"\n",
+     [](S s) { return s.engine_options.auto_changes == AutoChanges::Any; }},
     {"[sm]\nweights = [\"0x5:3\"]\n",
      [](S s) { return s.site_nodes && s.site_nodes->weights.at(0).first == Guid{5}; }},
     {"[sm]\nno_data = [\"login*\"]\n",

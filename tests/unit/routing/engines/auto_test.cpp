@@ -350,6 +350,32 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                                            "dragonfly",
                                            "irregular:switches=16,seed=1"));
 
+TEST(Auto, WithFreeChangesAsksThoseWhoKeepTheirLanes) {
+  const auto choose = [](const char* call, unsigned vls) {
+    const Generated g = generated(call);
+    const RoutingTables tables =
+        compute("auto",
+                g.fabric,
+                g.lids,
+                {.options = {.auto_vls = vls, .auto_changes = AutoChanges::Free}, .max_vls = 8});
+    EXPECT_LE(tables.vls, vls);
+    EXPECT_TRUE(check_routes(g.fabric, g.lids, tables).ok()) << call;
+    return tables;
+  };
+  EXPECT_EQ(choose("torus:dims=5.5,hosts=2", 8).engine, "nue");
+  EXPECT_EQ(choose("hamming:dims=4.4,hosts=4", 8).engine, "hamming");
+  EXPECT_EQ(choose("fat-tree:k=8,levels=3", 8).engine, "updn");
+  EXPECT_EQ(choose("torus:dims=5.5,hosts=2", 1).engine, "updn");
+
+  const RoutingTables torus = choose("torus:dims=8.8,hosts=2", 4);
+  for (const char* const engine : {"dor", "dfsssp", "itb-vl"})
+    EXPECT_THAT(candidate_of(torus, engine).refused, HasSubstr("sm.auto_changes is free"));
+  EXPECT_EQ(candidate_of(torus, "nue").refused, "");
+  EXPECT_THAT(choose("torus:dims=5.5,hosts=2", 1).notes, Contains(HasSubstr("sm.auto_vls allows")));
+  EXPECT_THAT(choose("fat-tree:k=8,levels=3", 1).notes,
+              ::testing::Not(Contains(HasSubstr("sm.auto_vls allows"))));
+}
+
 // Whole, a mesh takes one VL; with a switch lost it may take two.
 TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
   const auto say = [](const char* call, const char* engine, const std::string& note) {
