@@ -150,7 +150,9 @@ class ManagedRun {
     smd::Settings out = default_settings();
     out.engine = scenario_.program.engine;
     out.lids.min = spec.lid_min;
-    out.engine_options.auto_vls = smd::EngineOptions{}.auto_vls;  // as program_nodes() has it
+    // As program_nodes() has it.
+    out.engine_options.auto_vls = smd::EngineOptions{}.auto_vls;
+    out.engine_options.auto_changes = smd::EngineOptions{}.auto_changes;
     out.strategy = smd::make_strategy(spec.how, spec.drain);
     out.debounce = spec.debounce;
     out.debounce_max = std::max(out.debounce_max, out.debounce);

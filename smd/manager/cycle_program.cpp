@@ -357,8 +357,12 @@ void Cycle::on_programmed(ProgramReport report) {
                                parts_.runtime.now());
   state.is_plan_interrupted = report.plan_interrupted.has_value();
   // Turns that stay blocked because nobody passes them are in every plan.
-  if (plan_.kind != TransitionKind::Nothing)
-    state.leaves_blocked = !plan_.blocked.empty() || !plan_.blocked_sls.empty();
+  if (plan_.kind != TransitionKind::Nothing) {
+    const ActiveSubnet& goal = *state.in_force;
+    state.leaves_blocked =
+        !plan_.blocked_sls.empty() ||
+        !list_needed(goal.fabric(), &goal.routing->orientation, plan_.blocked).empty();
+  }
   report_.transition.interrupted = report.plan_interrupted ? report.plan_interrupted->why : "";
   if (report.plan_interrupted) {
     // What stands in the way of balance is looked at before anything else.

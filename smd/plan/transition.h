@@ -170,6 +170,12 @@ struct TransitionTask {
 /// Any SL-to-VL entry is not known to be as wanted.
 [[nodiscard]] bool sl_to_vl_differs(const TransitionTask& task);
 
+/// Of blocked turns those that a packet may need: with a link at both ports, and in accordance with
+/// the directions, if there are any.
+[[nodiscard]] std::vector<Turn> list_needed(const Fabric& fabric,
+                                            const Orientation* orientation,
+                                            std::span<const Turn> blocked);
+
 /// SL-to-VL entries that a plan writes.
 [[nodiscard]] SlToVlMaps with_blocked_sls(const SlToVlMaps& sl_to_vl,
                                           const std::vector<BlockedSls>& blocked);

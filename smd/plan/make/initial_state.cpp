@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "smd/routing/updn/orientation.h"
 
@@ -92,17 +93,25 @@ InitialState::InitialState(const TransitionTask& task)
     if (awaits_activation(states[port])) (joins ? activate_inner : activate_outer).push_back(port);
   }
 
+  // Nobody passes a port without a link; what it comes back as is looked at then.
+  restored = list_needed(fabric, task.orientation, task.blocked);
+  std::ranges::set_difference(task.blocked, restored, std::back_inserter(kept));
+}
+
+std::vector<Turn> list_needed(const Fabric& fabric,
+                              const Orientation* orientation,
+                              std::span<const Turn> blocked) {
   std::vector<ForbiddenTurn> forbidden;
-  if (!task.blocked.empty() && task.orientation != nullptr &&
-      task.orientation->rank.size() == fabric.switch_count())
-    forbidden = find_forbidden_turns(fabric, *task.orientation);
-  for (const Turn& turn : task.blocked) {
-    // Nobody passes a port without a link; what it comes back as is looked at then.
-    const bool keep =
-        !has_link(fabric, turn.sw, turn.in) || !has_link(fabric, turn.sw, turn.out) ||
-        std::ranges::binary_search(forbidden, ForbiddenTurn{turn.sw, turn.in, turn.out});
-    (keep ? kept : restored).push_back(turn);
+  if (!blocked.empty() && orientation != nullptr &&
+      orientation->rank.size() == fabric.switch_count())
+    forbidden = find_forbidden_turns(fabric, *orientation);
+  std::vector<Turn> needed;
+  for (const Turn& turn : blocked) {
+    if (has_link(fabric, turn.sw, turn.in) && has_link(fabric, turn.sw, turn.out) &&
+        !std::ranges::binary_search(forbidden, ForbiddenTurn{turn.sw, turn.in, turn.out}))
+      needed.push_back(turn);
   }
+  return needed;
 }
 
 std::vector<EntryChange> find_changes(const TransitionTask& task) {

@@ -129,6 +129,11 @@ struct VlLimit {
 
   [[nodiscard]] bool binds() const { return allowed < there; }
 
+  /// Where one of several is left to multicast packets.
+  [[nodiscard]] unsigned beside_groups() const {
+    return there > 1 ? std::min(allowed, there - 1) : allowed;
+  }
+
   unsigned there, allowed;
 };
 
@@ -369,6 +374,7 @@ class Auto final : public Engine {
         const bool depth_first = each.name == kDepthFirstCandidate;
         RoutingRequest request = request_;
         if (depth_first) request.options.orientation_search = OrientationSearch::DepthFirst;
+        if (must_be_safe() && each.name == "nue") request.max_vls = vls_.beside_groups();
         auto tables =
             find_engine(depth_first ? "updn" : each.name)->compute(fabric_, lids_, request);
         candidate.refused = why_not(tables, request_);

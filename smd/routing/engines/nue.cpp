@@ -30,7 +30,8 @@ class Nue final : public Engine {
            "shortest ways, but a turn that would close a cycle with those of other trees on the "
            "lane is not let in; so no lane ever has a cycle of dependencies. Nobody is left out: a "
            "spanning tree's turns are let in first, and who finds no other way takes it. As few "
-           "lanes as give shortest routes only, else all there are; with eight, most tori, "
+           "lanes as give shortest routes only, and more, but for one, where losses would find no "
+           "turns free on them; else all there are; with eight, most tori, "
            "dragonflies and irregular fabrics have hardly a detour. Where a single lane makes "
            "detours, "
            "destinations that follow each other are not neighbours, the better of two orders is "
@@ -96,13 +97,18 @@ class Nue final : public Engine {
     const Problem on{fabric, lids, request};
     if (on.most == 1)
       return lay(fabric, lids, on, *plan_single_layer(on.graph, on.channels, on.targets, on.costs));
-    for (unsigned layers = 1;; layers = std::min(2 * layers, on.most)) {
+    // For room alone one VL is left to multicast packets.
+    const unsigned most_for_room = on.most - 1;
+    for (unsigned layers = 1;;) {
       NuePlanner plan{on.graph, on.channels, on.targets, on.costs};
       // Fewer layers are better where every route is a shortest one on them, and losses find room.
-      if (!plan.plan(layers, layers < on.most)) continue;
-      plan.polish();
-      RoutingTables tables = lay(fabric, lids, on, plan);
-      if (layers == on.most || tables.turns->leaves_room()) return tables;
+      const bool planned = plan.plan(layers, layers < on.most);
+      if (planned) {
+        plan.polish();
+        RoutingTables tables = lay(fabric, lids, on, plan);
+        if (layers >= most_for_room || tables.turns->leaves_room()) return tables;
+      }
+      layers = std::min(2 * layers, planned ? most_for_room : on.most);
     }
   }
 

@@ -201,7 +201,8 @@ std::vector<Channel> find_free_path(const Channels& channels,
                                     SwitchIdx start,
                                     SwitchIdx destination,
                                     const IndexVector<SwitchIdx, Channel>& taken,
-                                    bool fitting) {
+                                    bool fitting,
+                                    std::size_t& steps) {
   std::vector<Channel> onward(channels.size(), kNoChannel);  // itself: the last one
   std::vector<Channel> reached;                              // near to far
   const auto reach = [&](Channel c, Channel next) {
@@ -214,7 +215,9 @@ std::vector<Channel> find_free_path(const Channels& channels,
   };
   const auto is_free = [&](Channel in, Channel out) {
     if (turns.has(in, out)) return true;
-    if ((fitting && !turns.fits(in, out)) || !turns.add(in, out)) return false;
+    if (steps == 0 || (fitting && !turns.fits(in, out))) return false;
+    --steps;
+    if (!turns.add(in, out)) return false;
     turns.remove(in, out);
     return true;
   };
@@ -248,9 +251,11 @@ std::vector<Channel> find_free_path(const Channels& channels,
                                     TurnSet& turns,
                                     SwitchIdx start,
                                     SwitchIdx destination,
-                                    const IndexVector<SwitchIdx, Channel>& taken) {
-  auto path = find_free_path(channels, turns, start, destination, taken, true);
-  return path.empty() ? find_free_path(channels, turns, start, destination, taken, false) : path;
+                                    const IndexVector<SwitchIdx, Channel>& taken,
+                                    std::size_t& steps) {
+  auto path = find_free_path(channels, turns, start, destination, taken, true, steps);
+  if (path.empty()) path = find_free_path(channels, turns, start, destination, taken, false, steps);
+  return path;
 }
 
 TreeGrowth::TreeGrowth(const Channels& channels)

@@ -67,13 +67,15 @@ class EscapeTree {
 
 /// The channels of a shortest path whose turns are in the set or agree with its order; where there
 /// is none, of one whose turns close no cycle, each for itself; else none. It may pass a switch
-/// twice. A switch with a channel in `taken` is left by that one. Leaves the set as it is.
-/// Requires: as above.
+/// twice. A switch with a channel in `taken` is left by that one. Leaves the set as it is, but for
+/// its order. `steps`: turns that may still be looked at, counted down; with none left there is no
+/// path. Requires: as above.
 [[nodiscard]] std::vector<Channel> find_free_path(const Channels& channels,
                                                   TurnSet& turns,
                                                   SwitchIdx start,
                                                   SwitchIdx destination,
-                                                  const IndexVector<SwitchIdx, Channel>& taken);
+                                                  const IndexVector<SwitchIdx, Channel>& taken,
+                                                  std::size_t& steps);
 
 // Routes to one destination switch as a tree, grown outwards from it: every switch takes a channel
 // to one that is in the tree already, if the turn at that one's end is free on the layer.

@@ -441,20 +441,19 @@ bool NueUpdate::fill_turns(const TurnRecord* record) {
   return true;
 }
 
-// Those of before as far as they are there and free, with others in place of the rest. Layers that
-// had none get none. Where there is nothing to repair they stay for the next change as they are.
+// Those of before as far as they are there and free, with others in place of the rest. Where there
+// is nothing to repair they stay for the next change as they are.
 void NueUpdate::find_escapes(const TurnRecord* record) {
   for (std::size_t layer = 0; layer < turns_.size(); ++layer) {
     escapes_.emplace_back();
     std::vector<Channel> kept;
     if (record != nullptr) {
-      if (record->layers[layer].escape.empty()) continue;
       for (const Channel was : record->layers[layer].escape) {
         if (map_->now[was] != kNoChannel) kept.push_back(map_->now[was]);
       }
     }
     if (record != nullptr && !from_scratch_ && !relinked_ && broken_.empty()) {
-      escapes_.back().emplace(channels_, roots_, kept);
+      if (!kept.empty()) escapes_.back().emplace(channels_, roots_, kept);
       continue;
     }
     auto links = find_escape_links(channels_, turns_[layer], kept);

@@ -173,7 +173,8 @@ bool NueUpdate::regrow_with_escapes(const TargetLid& wanted) {
 // Along turns that are free, each for itself; who escapes already stays on his way.
 bool NueUpdate::escape(SwitchIdx start, const TargetLid& wanted, TurnSet& turns) {
   if (escaping_[start] != kNoChannel) return true;
-  for (const Channel c : find_free_path(channels_, turns, start, wanted.last, escaping_)) {
+  for (const Channel c :
+       find_free_path(channels_, turns, start, wanted.last, escaping_, escape_steps_)) {
     const SwitchIdx sw = channels_.from[c];
     if (escaping_[sw] != kNoChannel && escaping_[sw] != c) return false;  // it has one way
     escaping_[sw] = c;

@@ -80,6 +80,7 @@ class PlacesBefore {
       std::ranges::sort(members, {}, [&](SwitchIdx sw) { return named.place[sw]; });
     }
     if (2 * kept <= graph_.switches()) return false;
+    named.places = 1 + std::ranges::max(named.place);
     shape = std::move(named);
     return true;
   }
