@@ -388,14 +388,14 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   SlToVlMaps rows;
   if (parts_.store.get().sl_to_vl_mark || goal.vls > 1 || !goal.sl_to_vl.empty() || apart)
     rows = choose_rows(fabric, goal, parts_.settings.qos, apart, count_route_vls(parts_.settings));
-  state.in_force = std::make_shared<const ActiveSubnet>(
-      ActiveSubnet{.sweep = found_,
-                   .lids = lids_,
-                   .routing = opening_ ? state.in_force->routing : std::move(goal),
-                   .rows = std::move(rows),
-                   .partitions = std::move(partitions),
-                   .multicast_vl = apart,
-                   .verified = std::move(verified)});
+  state.in_force = std::make_shared<const ActiveSubnet>(ActiveSubnet{
+      .sweep = found_,
+      .lids = lids_,
+      .routing = opening_ ? state.in_force->routing : Shared<RoutingTables>{std::move(goal)},
+      .rows = std::move(rows),
+      .partitions = std::move(partitions),
+      .multicast_vl = apart,
+      .verified = std::move(verified)});
   replans_ = 0;
   read_rows();
 }
