@@ -372,7 +372,7 @@ INSTANTIATE_TEST_SUITE_P(
     All,
     EveryLeftover,
     ::testing::Values(
-        Leftover{"nue", "torus:dims=4.4,hosts=1", 1, true},
+        Leftover{"nue", "torus:dims=6.5,hosts=1", 1, true},
         Leftover{"nue", "torus:dims=4.4,hosts=1", 2, false},
         Leftover{"nue", "torus:dims=4.4,hosts=1", 3, false},
         Leftover{"dfsssp", "torus:dims=4.4,hosts=1", 2, false},

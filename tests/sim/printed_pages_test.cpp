@@ -52,7 +52,7 @@ TEST(PrintedPages, ShowWhatIsPrinted) {
   const std::string change =
       "smd dry-run --fabric fat-tree:k=8,levels=3 --fail sw-0-0:5 --fail sw-2-3";
   EXPECT_EQ(print(change, folder), shown_below("README.md", change));
-  std::ofstream(folder / "smd.toml") << "[sm]\nauto_vls = 8\n";
+  std::ofstream(folder / "smd.toml") << "[sm]\nauto_vls = 8\nauto_changes = \"any\"\n";
   const std::string cluster = "smd dry-run -c smd.toml --fabric FILE";
   EXPECT_EQ(print(cluster, folder), shown_below("docs/benchmarks.md", cluster));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "smd/routing/engines/engines.h"
+#include "smd/routing/fat_tree/shape.h"
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/incremental/entries.h"
@@ -97,8 +98,8 @@ class Nue final : public Engine {
     const Problem on{fabric, lids, request};
     if (on.most == 1)
       return lay(fabric, lids, on, *plan_single_layer(on.graph, on.channels, on.targets, on.costs));
-    // For room alone one VL is left to multicast packets.
-    const unsigned most_for_room = on.most - 1;
+    // For room alone one VL is left to multicast packets. Trees have room on one.
+    const unsigned most_for_room = recognise_fat_tree(fabric) ? 1 : on.most - 1;
     for (unsigned layers = 1;;) {
       NuePlanner plan{on.graph, on.channels, on.targets, on.costs};
       // Fewer layers are better where every route is a shortest one on them, and losses find room.
