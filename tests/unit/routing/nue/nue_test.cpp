@@ -130,6 +130,16 @@ TEST(Nue, TakesMoreLanesThanShortestRoutesNeedWhereLossesWouldFindNoRoom) {
   EXPECT_DOUBLE_EQ(over_shortest(f, lids, tables.lft), 1.0);
 }
 
+// Shortest routes go on one lane, and losses would find no room there.
+TEST(Nue, LeavesALaneToGroupsWhereItTakesMoreForRoomAlone) {
+  const Fabric f = drawn("torus:dims=4.4.4,hosts=2");  // with eight VLs
+  const LidMap lids = lids_in_order(f);
+  EXPECT_EQ(nue(f, lids, 1).vls, 1u);
+  EXPECT_DOUBLE_EQ(over_shortest(f, lids, nue(f, lids, 1).lft), 1.0);
+  EXPECT_GT(nue(f, lids, 8).vls, 1u);
+  EXPECT_LT(nue(f, lids, 8).vls, 8u);
+}
+
 TEST(Nue, ARingOnOneLaneIsALine) {
   // No turn is taken at one switch: the rest is a line, on which everybody has one way.
   const Fabric f = fabric_from(ring(5));

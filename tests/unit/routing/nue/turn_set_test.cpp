@@ -7,6 +7,7 @@
 #include <set>
 
 #include "smd/base/rng.h"
+#include "smd/routing/nue/tree_growth.h"
 #include "tests/unit/routing/support/generated.h"
 
 namespace smd::test {
@@ -96,6 +97,141 @@ TEST_P(TurnSets, TurnsOfOneSwitchGoInTogetherOrNotAtAll) {
     }
   }
   EXPECT_GT(refused, 0u);
+}
+
+// A set of so many random turns, and what is in it.
+struct Drawn {
+  Drawn(const Channels& channels, std::uint64_t seed, int draws)
+      : set(channels, numbers(channels)) {
+    Rng rng{seed};
+    for (int draw = 0; draw < draws; ++draw) {
+      const auto in = static_cast<Channel>(rng.below(channels.size()));
+      const std::uint32_t sw = channels.to[in].value();
+      const Channel first = channels.first[sw];
+      const auto out = first + static_cast<Channel>(rng.below(channels.first[sw + 1] - first));
+      if (set.add(in, out)) turns.insert({in, out});
+    }
+    set.keep();
+  }
+
+  static std::vector<Channel> numbers(const Channels& channels) {
+    std::vector<Channel> order(channels.size());
+    std::iota(order.begin(), order.end(), Channel{0});
+    return order;
+  }
+
+  TurnSet set;
+  std::set<Turn> turns;
+};
+
+// What is in the set, read turn by turn.
+std::set<Turn> list_turns(const Channels& channels, const TurnSet& set) {
+  std::set<Turn> found;
+  for (Channel in = 0; in < channels.size(); ++in) {
+    const std::uint32_t sw = channels.to[in].value();
+    for (Channel out = channels.first[sw]; out < channels.first[sw + 1]; ++out) {
+      if (set.has(in, out)) found.insert({in, out});
+    }
+  }
+  return found;
+}
+
+bool has_cycle(const std::set<Turn>& turns) {
+  return std::ranges::any_of(
+      turns, [&](const Turn& turn) { return leads(turns, turn.second, turn.first); });
+}
+
+TEST_P(TurnSets, AnEscapeTreeGoesBesideTheTurnsThatAreThereOrLeavesThemAlone) {
+  const Generated g = generated(GetParam());
+  const SwitchGraph graph{g.fabric};
+  const Channels channels{graph};
+  std::size_t found = 0, none = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Drawn drawn{channels, seed, static_cast<int>(seed) * 10};
+    const auto links = find_escape_links(channels, drawn.set, {});
+    const std::set<Turn> after = list_turns(channels, drawn.set);
+    ASSERT_TRUE(drawn.set.is_kept());
+    if (!links) {
+      ++none;
+      ASSERT_EQ(after, drawn.turns);
+      continue;
+    }
+    ++found;
+    // One tree over all switches, with every turn between two of its links.
+    ASSERT_EQ(links->size() + 1, graph.switches());
+    std::set<Turn> wanted = drawn.turns;
+    std::set<SwitchIdx> ends;
+    for (const Channel link : *links) {
+      ends.insert({channels.from[link], channels.to[link]});
+      for (const Channel other : *links) {
+        for (const Channel in : {link, channels.reverse[link]}) {
+          for (const Channel out : {other, channels.reverse[other]}) {
+            if (link != other && channels.to[in] == channels.from[out]) wanted.insert({in, out});
+          }
+        }
+      }
+    }
+    ASSERT_EQ(ends.size(), graph.switches());
+    ASSERT_EQ(after, wanted);
+    ASSERT_FALSE(has_cycle(after));
+    // Without one of its links the others stay.
+    const Channel lost = (*links)[seed % links->size()];
+    Drawn again{channels, seed, static_cast<int>(seed) * 10};
+    const auto mended = find_escape_links(channels, again.set, *links, lost);
+    if (!mended) continue;
+    EXPECT_EQ(std::ranges::count(*mended, lost), 0);
+    std::size_t kept = 0;
+    for (const Channel link : *mended) kept += std::ranges::count(*links, link) != 0 ? 1 : 0;
+    EXPECT_EQ(kept + 1, links->size());
+  }
+  EXPECT_GT(found, 0u);
+  EXPECT_GT(none, 0u);
+}
+
+TEST_P(TurnSets, AFreePathIsThereWhereAnyIs) {
+  const Generated g = generated(GetParam());
+  const SwitchGraph graph{g.fabric};
+  const Channels channels{graph};
+  const IndexVector<SwitchIdx, Channel> nobody(graph.switches(), kNoChannel);
+  const SwitchIdx destination{0};
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Drawn drawn{channels, seed, static_cast<int>(seed) * 40};
+    const auto is_free = [&](Channel in, Channel out) {
+      return out != channels.reverse[in] && !leads(drawn.turns, out, in);
+    };
+    for (std::uint32_t sw = 1; sw < graph.switches(); ++sw) {
+      std::size_t steps = 1'000'000;
+      const std::vector<Channel> path =
+          find_free_path(channels, drawn.set, SwitchIdx{sw}, destination, nobody, steps);
+      ASSERT_EQ(list_turns(channels, drawn.set), drawn.turns);
+      if (path.empty()) {
+        // Then all channels from the switch lead along free turns to others than the destination.
+        std::vector<Channel> reached;
+        std::vector<char> seen(channels.size(), 0);
+        for (Channel c = channels.first[sw]; c < channels.first[sw + 1]; ++c) {
+          reached.push_back(c);
+          seen[c] = 1;
+        }
+        for (std::size_t at = 0; at < reached.size(); ++at) {
+          const SwitchIdx to = channels.to[reached[at]];
+          ASSERT_NE(to, destination) << "seed " << seed << ", switch " << sw;
+          for (Channel out = channels.first[to.value()]; out < channels.first[to.value() + 1];
+               ++out) {
+            if (seen[out] || !is_free(reached[at], out)) continue;
+            seen[out] = 1;
+            reached.push_back(out);
+          }
+        }
+        continue;
+      }
+      EXPECT_EQ(channels.from[path.front()], SwitchIdx{sw});
+      EXPECT_EQ(channels.to[path.back()], destination);
+      for (std::size_t at = 1; at < path.size(); ++at) {
+        ASSERT_EQ(channels.to[path[at - 1]], channels.from[path[at]]);
+        EXPECT_TRUE(is_free(path[at - 1], path[at]));
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics,
