@@ -314,7 +314,11 @@ void Cycle::on_routed(Routed routed) {
   }
   report_.engine = routed.tables.engine.empty() ? engine() : routed.tables.engine;
   report_.engine_asked = engine();
-  report_.engine_refused = std::move(routed.fallback_reason);
+  // Who evens routes or opens what is blocked asks no engine.
+  const bool asks = !routed.fallback_reason.empty() || report_.engine == report_.engine_asked ||
+                    !(rebalancing_ || is_on_trial());
+  report_.engine_refused = asks ? std::move(routed.fallback_reason) : parts_.state.engine_refused;
+  if (!is_on_trial()) parts_.state.engine_refused = report_.engine_refused;
   report_.routed = !routed.tables.engine.empty();
   report_.routes = std::move(routed.routes);
   report_.notes = routed.tables.notes;

@@ -43,6 +43,9 @@ struct ManagerState {
   /// unicast route needs them, but multicast trees may.
   bool leaves_blocked = false;
 
+  /// Why the engine that is asked for did not make the routes, when it was last asked; or empty.
+  std::string engine_refused;
+
   PartitionState partitions;
   std::vector<std::string> qos_conflicts;  // as last logged
 

@@ -334,6 +334,10 @@ class EveryLeftover : public ::testing::TestWithParam<Leftover> {};
 TEST_P(EveryLeftover, OfAPlanIsOpenedAtRest) {
   const Leftover& row = GetParam();
   Settings settings = Site::settings_of(row.engine, TreeShape::UpDown);
+  if (row.turns) {  // on one VL dor refuses
+    settings.engine = "dor";
+    settings.next_engines = {row.engine};
+  }
   settings.ports.max_operational_vls = row.vls;
   Site site(row.fabric, settings);
   populate(site);
@@ -359,6 +363,8 @@ TEST_P(EveryLeftover, OfAPlanIsOpenedAtRest) {
       EXPECT_TRUE(opened.transition.certified);
       EXPECT_EQ(opened.blocks_written, 0u);
       EXPECT_EQ(site.manager.in_force()->routing->lft, routes);
+      EXPECT_EQ(opened.engine, row.engine);
+      EXPECT_EQ(opened.engine_refused.empty(), !row.turns);
       const std::uint64_t changes = site.manager.change_count();
       site.run_for(300s);
       EXPECT_EQ(site.manager.change_count(), changes) << "once";
