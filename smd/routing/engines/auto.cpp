@@ -355,7 +355,7 @@ class Auto final : public Engine {
     [[nodiscard]] std::string_view why_unsafe(const CandidateEngine& each) const {
       if (!must_be_safe() || each.unsafe.empty()) return {};
       if (request_.options.auto_vls == 1) return each.unsafe;
-      if (!each.free_with_vls || vls_.allowed == 1) return kNotFree;
+      if (!each.free_with_vls || vls_.beside_groups() == 1) return kNotFree;
       return why_no_tree_.empty() ? kOnTrees : std::string_view{};
     }
 

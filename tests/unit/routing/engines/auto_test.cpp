@@ -351,13 +351,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                                            "irregular:switches=16,seed=1"));
 
 TEST(Auto, WithFreeChangesAsksThoseWhoKeepTheirLanes) {
-  const auto choose = [](const char* call, unsigned vls) {
+  const auto choose = [](const char* call, unsigned vls, unsigned there = 8) {
     const Generated g = generated(call);
-    const RoutingTables tables =
-        compute("auto",
-                g.fabric,
-                g.lids,
-                {.options = {.auto_vls = vls, .auto_changes = AutoChanges::Free}, .max_vls = 8});
+    const RoutingTables tables = compute(
+        "auto",
+        g.fabric,
+        g.lids,
+        {.options = {.auto_vls = vls, .auto_changes = AutoChanges::Free}, .max_vls = there});
     EXPECT_LE(tables.vls, vls);
     EXPECT_TRUE(check_routes(g.fabric, g.lids, tables).ok()) << call;
     return tables;
@@ -366,6 +366,9 @@ TEST(Auto, WithFreeChangesAsksThoseWhoKeepTheirLanes) {
   EXPECT_EQ(choose("hamming:dims=4.4,hosts=4", 8).engine, "hamming");
   EXPECT_EQ(choose("fat-tree:k=8,levels=3", 8).engine, "updn");
   EXPECT_EQ(choose("torus:dims=5.5,hosts=2", 1).engine, "updn");
+  // One of two is left to groups, and on the other nue has to block turns.
+  EXPECT_EQ(choose("torus:dims=5.5,hosts=2", 8, 2).engine, "updn");
+  EXPECT_EQ(choose("torus:dims=5.5,hosts=2", 8, 3).engine, "nue");
 
   const RoutingTables torus = choose("torus:dims=8.8,hosts=2", 4);
   for (const char* const engine : {"dor", "dfsssp", "itb-vl"})
