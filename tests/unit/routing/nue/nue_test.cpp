@@ -345,11 +345,17 @@ TEST(Nue, ALostCableMovesWhatItDidNotCarryForBalanceOnly) {
   EXPECT_LE(over_shortest(cut, lids, after.lft), 1.02);
 }
 
-class NueLosses : public ::testing::TestWithParam<const char*> {};
+struct Rarely {
+  const char* spec;
+  std::size_t of_cables;  // at most one of so many
+};
 
-// A LID on another lane has another SL, which hosts learn late. Of 50 cables one may ask for that.
+class NueLosses : public ::testing::TestWithParam<Rarely> {};
+
+// A LID on another lane has another SL, which hosts learn late. The lanes of the last network are
+// dense; without ways to escape one cable in seven would ask for that there.
 TEST_P(NueLosses, HardlyACableMakesALidLeaveItsLane) {
-  const Fabric f = drawn(GetParam());
+  const Fabric f = drawn(GetParam().spec);
   const LidMap lids = lids_in_order(f);
   const RoutingTables tables = nue(f, lids, 8);
   ASSERT_FALSE(tables.path_sls.empty());
@@ -366,15 +372,17 @@ TEST_P(NueLosses, HardlyACableMakesALidLeaveItsLane) {
       changed += after.path_sls == tables.path_sls ? 0 : 1;
     }
   }
-  EXPECT_LE(50 * changed, cables);
+  EXPECT_LE(GetParam().of_cables * changed, cables);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics,
-                         NueLosses,
-                         ::testing::Values("torus:dims=4.4,hosts=4",
-                                           "torus:dims=4.4.4,hosts=2",
-                                           "irregular:switches=24,ports=8,links=4,hosts=2",
-                                           "irregular:switches=40,ports=8,links=4,hosts=1,seed=3"));
+INSTANTIATE_TEST_SUITE_P(
+    Fabrics,
+    NueLosses,
+    ::testing::Values(Rarely{"torus:dims=4.4,hosts=4", 50},
+                      Rarely{"torus:dims=4.4.4,hosts=2", 50},
+                      Rarely{"irregular:switches=24,ports=8,links=4,hosts=2", 50},
+                      Rarely{"irregular:switches=40,ports=8,links=4,hosts=1,seed=3", 50},
+                      Rarely{"irregular:switches=64,ports=8,links=4,hosts=2", 16}));
 
 struct LostAndBack {
   Fabric whole;
