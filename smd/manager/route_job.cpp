@@ -417,8 +417,10 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   if (candidate_of(fresh.tables) != candidate_of(now)) {
     const TrafficGoal goal = job.engine_options.auto_for;
     if (are_worth_a_change(*job.fabric, job.lids, now, fresh.tables, goal)) return fresh;
-    if (now.chosen_by == "auto")
-      without_past.max_vls = std::min(job.max_vls, job.engine_options.auto_vls);
+    if (now.chosen_by == "auto") {
+      const unsigned there = std::min(job.max_vls, count_common_vls(*job.fabric));
+      without_past.max_vls = count_auto_vls(now.engine, there, job.engine_options);
+    }
     if (candidate_of(now) == kDepthFirstCandidate)
       without_past.engine_options.orientation_search = OrientationSearch::DepthFirst;
     fresh = compute_with(without_past, now.engine, Keep::Nothing);

@@ -149,6 +149,12 @@ class Engine {
 /// breadth-first.
 inline constexpr std::string_view kDepthFirstCandidate = "updn depth-first";
 
+/// Data VLs, of the `there` that links have, that auto lets routes of the engine use. Where changes
+/// have to be free one of several is left to multicast packets under nue.
+[[nodiscard]] unsigned count_auto_vls(std::string_view engine,
+                                      unsigned there,
+                                      const EngineOptions& options);
+
 /// Whether routes of another engine are worth a tenth more than those in force: what auto asks at
 /// rest before it leaves an engine.
 [[nodiscard]] bool are_worth_a_change(const Fabric& fabric,

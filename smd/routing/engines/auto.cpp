@@ -121,20 +121,18 @@ bool is_mostly_known(const Fabric& fabric, const Fabric& before) {
   return 2 * known >= fabric.switch_count();
 }
 
+bool wants_free_changes(const EngineOptions& options) {
+  return options.auto_vls == 1 || options.auto_changes == AutoChanges::Free;
+}
+
 /// VLs that the routes may use.
 struct VlLimit {
   VlLimit(const Fabric& fabric, const RoutingRequest& request)
       : there(request.max_vls == 0 ? count_common_vls(fabric) : request.max_vls),
-        allowed(std::min(there, std::max(1u, request.options.auto_vls))) {}
+        allowed(count_auto_vls({}, there, request.options)),
+        of_nue(count_auto_vls("nue", there, request.options)) {}
 
-  [[nodiscard]] bool binds() const { return allowed < there; }
-
-  /// Where one of several is left to multicast packets.
-  [[nodiscard]] unsigned beside_groups() const {
-    return there > 1 ? std::min(allowed, there - 1) : allowed;
-  }
-
-  unsigned there, allowed;
+  unsigned there, allowed, of_nue;
 };
 
 /// Of switches that serve a LID the share whose entry is as it was found.
@@ -229,9 +227,9 @@ class Auto final : public Engine {
                                     const RoutingRequest& request) const override {
     const VlLimit vls{fabric, request};
     RoutingRequest limited = request;
-    if (vls.binds()) limited.max_vls = vls.allowed;
+    if (vls.allowed < vls.there) limited.max_vls = vls.allowed;
     std::string refusals;
-    if (auto kept = stay(fabric, lids, limited, refusals)) return std::move(*kept);
+    if (auto kept = stay(fabric, lids, limited, vls, refusals)) return std::move(*kept);
     return Choice{fabric, lids, limited, vls}.run(refusals);
   }
 
@@ -239,13 +237,17 @@ class Auto final : public Engine {
   /// refuses.
   static std::optional<RoutingTables> stay(const Fabric& fabric,
                                            const LidMap& lids,
-                                           const RoutingRequest& request,
+                                           RoutingRequest request,
+                                           const VlLimit& vls,
                                            std::string& refusals) {
     if (request.in_force == nullptr || !is_mostly_known(fabric, *request.in_force->fabric))
       return std::nullopt;
     const RoutingTables& before = *request.in_force->routing;
     const Engine* const engine = find_engine(before.engine);
     if (engine == nullptr || before.engine == "auto") return std::nullopt;
+    // Lanes that it has already it keeps.
+    if (before.engine == "nue" && vls.of_nue < vls.allowed)
+      request.max_vls = std::min(vls.allowed, std::max(vls.of_nue, before.vls));
     auto tables = engine->compute(fabric, lids, request);
     if (const std::string why = why_not(tables, request); !why.empty()) {
       refusals = fmt::format("; {}: {}", before.engine, why);
@@ -346,16 +348,14 @@ class Auto final : public Engine {
       });
     }
 
-    [[nodiscard]] bool must_be_safe() const {
-      return request_.options.auto_vls == 1 || request_.options.auto_changes == AutoChanges::Free;
-    }
+    [[nodiscard]] bool must_be_safe() const { return wants_free_changes(request_.options); }
 
     /// Why the engine is not asked, or its routes are not taken; else empty. On trees updn is as
     /// good, and its changes cost less.
     [[nodiscard]] std::string_view why_unsafe(const CandidateEngine& each) const {
       if (!must_be_safe() || each.unsafe.empty()) return {};
       if (request_.options.auto_vls == 1) return each.unsafe;
-      if (!each.free_with_vls || vls_.beside_groups() == 1) return kNotFree;
+      if (!each.free_with_vls || vls_.of_nue == 1) return kNotFree;
       return why_no_tree_.empty() ? kOnTrees : std::string_view{};
     }
 
@@ -374,7 +374,7 @@ class Auto final : public Engine {
         const bool depth_first = each.name == kDepthFirstCandidate;
         RoutingRequest request = request_;
         if (depth_first) request.options.orientation_search = OrientationSearch::DepthFirst;
-        if (must_be_safe() && each.name == "nue") request.max_vls = vls_.beside_groups();
+        if (each.name == "nue" && must_be_safe()) request.max_vls = vls_.of_nue;
         auto tables =
             find_engine(depth_first ? "updn" : each.name)->compute(fabric_, lids_, request);
         candidate.refused = why_not(tables, request_);
@@ -514,6 +514,12 @@ class Auto final : public Engine {
 };
 
 }  // namespace
+
+unsigned count_auto_vls(std::string_view engine, unsigned there, const EngineOptions& options) {
+  const unsigned allowed = std::min(there, std::max(1u, options.auto_vls));
+  const bool beside_groups = engine == "nue" && wants_free_changes(options) && there > 1;
+  return beside_groups ? std::min(allowed, there - 1) : allowed;
+}
 
 bool are_worth_a_change(const Fabric& fabric,
                         const LidMap& lids,

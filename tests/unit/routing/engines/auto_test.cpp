@@ -379,6 +379,25 @@ TEST(Auto, WithFreeChangesAsksThoseWhoKeepTheirLanes) {
               ::testing::Not(Contains(HasSubstr("sm.auto_vls allows"))));
 }
 
+// Whatever becomes of the routes: here most LIDs are new, and nue lays them anew.
+TEST(Auto, WithFreeChangesLeavesGroupsTheirVlWhereItStays) {
+  const Generated before = generated("torus:dims=8.8,hosts=1");
+  const Generated now = generated("torus:dims=8.8,hosts=3");
+  const EngineOptions options{.auto_vls = 15, .auto_changes = AutoChanges::Free};
+  const RoutingTables routes =
+      compute("auto", before.fabric, before.lids, {.options = options, .max_vls = 4});
+  ASSERT_EQ(routes.engine, "nue");
+  ASSERT_LE(routes.vls, 3u);
+  const PreviousRoutes in_force{&before.fabric, &before.lids, &routes};
+  const RoutingTables tables = compute(
+      "auto", now.fabric, now.lids, {.options = options, .in_force = &in_force, .max_vls = 4});
+  EXPECT_EQ(tables.engine, "nue");
+  EXPECT_LE(tables.vls, 3u);
+  EXPECT_EQ(count_auto_vls("nue", 4, options), 3u);
+  EXPECT_EQ(count_auto_vls("dfsssp", 4, options), 4u);
+  EXPECT_EQ(count_auto_vls("nue", 1, options), 1u);
+}
+
 // Whole, a mesh takes one VL; with a switch lost it may take two.
 TEST(Auto, LeavesOutWhoKnowsTheShapeAndNeedsMore) {
   const auto say = [](const char* call, const char* engine, const std::string& note) {
