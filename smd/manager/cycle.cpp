@@ -158,9 +158,14 @@ void Cycle::soon(void (Cycle::*then)()) {
 void Cycle::address() {
   hooks_.on_phase(Phase::Routing);
   ManagerState& state = parts_.state;
-  const LidPolicy policy = choose_lids(parts_.settings, found_);
+  LidPolicy policy = parts_.settings.lids;
   auto assigned = assign_lids(*found_.fabric, state.book, policy);
   if (!assigned) return fail(assigned.error());
+  if (const Lid most = find_highest_lid(found_, policy, assigned->map.top); most < policy.max) {
+    policy.max = most;
+    assigned = assign_lids(*found_.fabric, state.book, policy);
+    if (!assigned) return fail(assigned.error());
+  }
   if (const auto small = find_small_table(found_, assigned->map.top)) {
     go_on_with(leave_out(found_, {*small}));
     return address();
@@ -205,12 +210,25 @@ void Cycle::await_book() {
 
 void Cycle::read_held() { read_back(&Cycle::route); }
 
+bool Cycle::is_cut_off_before() const {
+  return before_.in_force && is_cut_off(before_.in_force->fabric());
+}
+
+/// One that was away, and names another manager now, who may have written its tables.
+bool Cycle::was_ruled_by_another(NodeIdx node) const {
+  const Fabric& fabric = *found_.fabric;
+  return before_.in_force && !before_.in_force->fabric().find_node(fabric.node_guid[node]) &&
+         fabric.port_info[fabric.port_of(node, PortNum{0})].master_sm_lid !=
+             lids_.base[fabric.sm_port];
+}
+
 /// A plan starts from what the switches hold: what somebody else wrote is read before it is made.
 void Cycle::read_back(void (Cycle::*then)()) {
   ProgramState& confirmed = parts_.state.program;
   for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
     const SwitchInfo& info = found_.fabric->switch_info[sw];
-    if (info.linear_fdb_top != 0 || has_random_table(info)) continue;  // else fresh from power-on
+    const bool is_fresh = info.linear_fdb_top == 0 && !has_random_table(info);  // from power-on
+    if (!is_fresh && !was_ruled_by_another(found_.fabric->switch_node[sw])) continue;
     const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
     confirmed.forget(guid);
     confirmed.multicast.note_restarted(guid);
@@ -242,8 +260,10 @@ void Cycle::route() {
   const bool hold_entries = std::ranges::any_of(
       found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
   const bool asks_auto = job.engine == "auto" || std::ranges::count(job.next_engines, "auto") != 0;
-  job.taking_over = parts_.state.taking_over;
-  if (!parts_.state.in_force && (job.taking_over || (asks_auto && hold_entries))) {
+  // Where the own port had no link, what was in force before is found again.
+  const bool is_back = is_cut_off_before() && !report_.cut_off;
+  job.taking_over = parts_.state.taking_over || is_back;
+  if ((!parts_.state.in_force || is_back) && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
     // Those that it was made by, as far as somebody knows.
     if (job.orientation.by_guid.empty() && are_directions_free(parts_.settings.engine_options))
@@ -330,7 +350,8 @@ void Cycle::on_routed(Routed routed) {
     for (const std::string& note : routed.tables.notes)
       log::info("route.note", "what=\"{}\"", note);
   ManagerState& state = parts_.state;
-  state.orientation = routed.tables.orientation;
+  // Who has lost his own cable knows of no directions, and those of the others stay as they are.
+  if (!report_.cut_off) state.orientation = routed.tables.orientation;
   if (round_ == 0) mark_verified();
   if (round_ > 0) {
     final_ = {.tables = std::move(routed.tables), .began = parts_.runtime.now()};

@@ -482,7 +482,7 @@ void Cycle::leave_out_refusing() {
   }
   std::ranges::sort(needed_links_);
   if (!dispensable.empty()) go_on_with(leave_out_links(found_, dispensable));
-  rebalancing_ = false;
+  rebalancing_ = opening_ = false;  // others are made now
   address();
 }
 

@@ -173,16 +173,16 @@ std::map<PortRef, std::string> find_dispensable(const SweepReport& found,
   return fewer;
 }
 
-LidPolicy choose_lids(const Settings& settings, const SweepReport& found) {
-  LidPolicy lids = settings.lids;
+Lid find_highest_lid(const SweepReport& found, const LidPolicy& lids, Lid top) {
+  Lid most = lids.max;
   const Fabric& fabric = *found.fabric;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const unsigned entries = count_linear_entries(fabric.switch_info[sw]);
-    if (entries > 0 && entries <= lids.max.value() &&
+    if (entries > 0 && entries <= std::min(most, top).value() &&
         is_indispensable(found, fabric.switch_node[sw]))
-      lids.max = Lid{static_cast<std::uint16_t>(entries - 1)};
+      most = Lid{static_cast<std::uint16_t>(entries - 1)};
   }
-  return lids;
+  return most;
 }
 
 std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& found, Lid top) {

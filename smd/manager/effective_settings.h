@@ -38,9 +38,9 @@ namespace smd {
 [[nodiscard]] std::map<PortRef, std::string> find_dispensable(
     const SweepReport& found, const std::map<PortRef, std::string>& links);
 
-/// Those of `settings`, as far as the forwarding table of an indispensable switch has room for
-/// them.
-[[nodiscard]] LidPolicy choose_lids(const Settings& settings, const SweepReport& found);
+/// The highest LID that may be given out: that of `lids`, unless `top`, the highest that is given
+/// out by them, is beyond the forwarding table of an indispensable switch.
+[[nodiscard]] Lid find_highest_lid(const SweepReport& found, const LidPolicy& lids, Lid top);
 
 /// A switch that others can do without and whose linear forwarding table has no room for the LIDs
 /// up to `top`, and a line that says so.

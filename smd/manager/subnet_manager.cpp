@@ -408,8 +408,9 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
+  // Nor does who has lost his own cable forget those of the others.
   const bool free = are_directions_free(settings_.engine_options);
-  store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
+  if (!report.cut_off) store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
   // Routes that go by none leave that of former ones: its engine may be asked again.
   if (const auto& lattice = state_.in_force->routing->lattice) store_.put_lattice(*lattice);
   publish();

@@ -6,6 +6,7 @@
 namespace smd::test {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::Contains;
 using testing::HasSubstr;
 

@@ -43,6 +43,8 @@ class FirstEntries {
   FirstEntries(const TransitionTask& task,
                const InitialState& initial,
                const std::vector<EntryChange>& changes) {
+    for (const TableBlock& each : task.unknown) unknown_.emplace_back(each.sw, each.block);
+    std::ranges::sort(unknown_);
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const SwitchIdx next = next_switch(task, initial, changes[i].sw, changes[i].egress);
       if (next == kNone<SwitchIdx> || !is_given_first(task, next, changes[i].lid) ||
@@ -77,12 +79,12 @@ class FirstEntries {
     return initial.peer_switch[task.fabric->port_of(node, egress)];
   }
 
-  static bool is_given_first(const TransitionTask& task, SwitchIdx sw, Lid lid) {
+  [[nodiscard]] bool is_given_first(const TransitionTask& task, SwitchIdx sw, Lid lid) const {
     const auto block = static_cast<std::uint32_t>(lid.value() / kLftBlockSize);
     return entry_of(*task.held, sw, lid) == kNoRoute &&
            entry_of(*task.wanted, sw, lid) != kNoRoute && lid.value() < task.lids->owner.size() &&
            task.lids->owner[lid.value()] != kNone<PortIdx> &&
-           std::ranges::count(task.unknown, TableBlock{sw, block}) == 0;
+           !std::ranges::binary_search(unknown_, std::pair{sw, block});
   }
 
   static bool got_on(const TransitionTask& task, SwitchIdx sw, Lid lid) {
@@ -93,7 +95,8 @@ class FirstEntries {
            (held == PortNum{0} || fabric.peer[fabric.port_of(node, held)] != kNone<PortIdx>);
   }
 
-  std::vector<std::size_t> needed_;  // by change; empty: none needs any
+  std::vector<std::pair<SwitchIdx, std::uint32_t>> unknown_;  // blocks that may hold anything
+  std::vector<std::size_t> needed_;                           // by change; empty: none needs any
 };
 
 // Stops where no change fits.
