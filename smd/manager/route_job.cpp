@@ -121,11 +121,8 @@ bool withdraw_closing_entries(const RouteJob& job, Routed& out) {
   ForwardingTables& lft = out.tables.lft;
   ChannelGraph graph{fabric, 1};
   std::vector<Lid> falling;
-  for (unsigned value = 1; value <= lft.top().value(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    if (job.lids.owner_of(lid) == kNone<PortIdx> &&
-        !add_dependencies(fabric, out.tables, verified, lid, graph))
-      falling.push_back(lid);
+  for (const Lid lid : list_orphaned_lids(lft, job.lids)) {
+    if (!add_dependencies(fabric, out.tables, verified, lid, graph)) falling.push_back(lid);
   }
   if (falling.empty()) return false;
   if (verified == nullptr) add_table_turns(fabric, job.lids, lft, graph);

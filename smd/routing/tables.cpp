@@ -1,6 +1,7 @@
 #include "smd/routing/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace smd {
@@ -63,6 +64,34 @@ bool operator==(const ForwardingTables& a, const ForwardingTables& b) {
       return false;
   }
   return true;
+}
+
+std::vector<Lid> list_orphaned_lids(const ForwardingTables& tables, const LidMap& lids) {
+  std::array<PortNum, kLftBlockSize> empty;
+  empty.fill(kNoRoute);
+  std::vector<Lid> out;
+  std::vector<std::size_t> unowned;  // of a block
+  for (std::size_t block = 0; block < tables.blocks(); ++block) {
+    unowned.clear();
+    for (std::size_t at = block == 0 ? 1 : 0; at < kLftBlockSize; ++at) {
+      const std::size_t lid = block * kLftBlockSize + at;
+      if (lids.owner_of(Lid{static_cast<std::uint16_t>(lid)}) == kNone<PortIdx>)
+        unowned.push_back(at);
+    }
+    // Rows that none of the LIDs is in are most of them.
+    const std::size_t first = out.size();
+    for (std::size_t sw = 0; sw < tables.switches() && !unowned.empty(); ++sw) {
+      const auto row = tables.block(SwitchIdx{static_cast<std::uint32_t>(sw)}, block);
+      if (std::memcmp(row.data(), empty.data(), kLftBlockSize) == 0) continue;
+      std::erase_if(unowned, [&](std::size_t at) {
+        if (row[at] == kNoRoute) return false;
+        out.push_back(Lid{static_cast<std::uint16_t>(block * kLftBlockSize + at)});
+        return true;
+      });
+    }
+    std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end());
+  }
+  return out;
 }
 
 void fill_default_ports(const IndexVector<SwitchIdx, PortNum>& default_port,

@@ -96,6 +96,10 @@ class ForwardingTables {
   IndexVector<SwitchIdx, Row> rows_;
 };
 
+/// LIDs that nobody has and that some switch has an entry for, ascending; of all blocks.
+[[nodiscard]] std::vector<Lid> list_orphaned_lids(const ForwardingTables& tables,
+                                                  const LidMap& lids);
+
 /// up*/down* orientation, kept from one change to the next. A link is walked upwards towards the
 /// smaller rank; equal ranks are ordered by GUID, the smaller being the upper end.
 struct Orientation {

@@ -187,11 +187,7 @@ bool TransientGraph::take_away_changes(TurnCounts& turns) const {
 
 // Nobody counted those of LIDs that nobody has.
 void TransientGraph::add_turns_of_nobodys() {
-  std::vector<Lid> lids;
-  for (std::size_t lid = 1; lid < task_.wanted->blocks() * kLftBlockSize; ++lid) {
-    if (lid >= task_.lids->owner.size() || task_.lids->owner[lid] == kNone<PortIdx>)
-      lids.push_back(Lid{static_cast<std::uint16_t>(lid)});
-  }
+  const std::vector<Lid> lids = list_orphaned_lids(*task_.wanted, *task_.lids);
   const auto stays = [&](SwitchIdx sw, Lid lid) {
     const std::uint32_t column = column_of_[lid.value()];
     return column == kNoColumn || !is_changed(sw, column);

@@ -64,9 +64,8 @@ std::vector<Lid> find_absent_others(const LidMap& lids, const PreviousRoutes& be
   const RoutingTables& tables = *before.routing;
   std::vector<Lid> out;
   if (!tables.path_sls.covers(before.fabric->switch_count(), tables.lft.top())) return out;
-  for (unsigned value = 2; value <= tables.lft.top().value(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    if (lids.owner_of(lid) != kNone<PortIdx>) continue;
+  for (const Lid lid : list_orphaned_lids(tables.lft, lids)) {
+    if (lid > tables.lft.top()) break;
     bool is_led = false;
     for (const SwitchIdx sw : before.fabric->switch_node.indices())
       is_led =

@@ -198,23 +198,17 @@ void add_orphaned_lids(const Fabric& fabric,
                        const PreviousRoutes& in_force,
                        Targets& targets) {
   const ForwardingTables& tables = in_force.routing->lft;
-  std::vector<std::uint32_t> unowned;
+  const std::vector<Lid> unowned = list_orphaned_lids(tables, lids);
   std::vector<Orphan> orphans;
-  for (std::uint32_t lid = 1; lid <= tables.top().value(); ++lid) {
-    if (lids.owner_of(Lid{static_cast<std::uint16_t>(lid)}) == kNone<PortIdx>)
-      unowned.push_back(lid);
-  }
   std::vector<SwitchIdx> known(unowned.size(), kNone<SwitchIdx>);  // who has an entry
   for (const SwitchIdx sw : in_force.fabric->switch_node.indices()) {
     const std::span<const PortNum> row = tables.row(sw);
     for (std::size_t i = 0; i < unowned.size(); ++i) {
-      if (row[unowned[i]] != kNoRoute && known[i] == kNone<SwitchIdx>) known[i] = sw;
+      if (known[i] == kNone<SwitchIdx> && row[unowned[i].value()] != kNoRoute) known[i] = sw;
     }
   }
-  for (std::size_t i = 0; i < unowned.size(); ++i) {
-    if (known[i] == kNone<SwitchIdx>) continue;
-    const Lid lid{static_cast<std::uint16_t>(unowned[i])};
-    const LastHop last = follow(in_force, known[i], lid);
+  for (std::size_t i = 0; i < unowned.size() && unowned[i] <= tables.top(); ++i) {
+    const LastHop last = follow(in_force, known[i], unowned[i]);
     if (last.sw == kNone<SwitchIdx> || last.egress == PortNum{0}) continue;
     const auto node =
         fabric.find_node(in_force.fabric->node_guid[in_force.fabric->switch_node[last.sw]]);
@@ -222,7 +216,7 @@ void add_orphaned_lids(const Fabric& fabric,
       continue;
     const PortIdx peer = fabric.peer[fabric.port_of(*node, last.egress)];
     if (peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[peer])) continue;
-    orphans.push_back({unowned[i], fabric.switch_of[*node], last.egress});
+    orphans.push_back({unowned[i].value(), fabric.switch_of[*node], last.egress});
   }
   unsigned highest = 0;
   for (const LidMap* const of : {&lids, in_force.lids}) {

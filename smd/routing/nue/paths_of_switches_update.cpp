@@ -424,9 +424,8 @@ class PathsUpdate : SwitchPaths {
   /// Entries for LIDs that no switch hands over stay for whoever comes back, but for those whose
   /// turns close a cycle.
   void settle_nobodys() {
-    for (std::size_t l = 1; l <= lft_.top().value(); ++l) {
-      const Lid lid{static_cast<std::uint16_t>(l)};
-      if (is_served_[l] != 0) continue;
+    for (const Lid lid : list_orphaned_lids(lft_, lids_)) {
+      if (is_served_[lid.value()] != 0) continue;
       for (const SwitchIdx sw : open_.indices()) {
         const Channel in = next(sw, lid);
         if (in == kNoChannel) continue;

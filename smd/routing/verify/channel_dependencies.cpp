@@ -369,10 +369,11 @@ bool obeys_ranks(const Fabric& fabric,
                  const TurnCounts* turns) {
   const ChannelRanks channels{fabric, routing.orientation.rank};
   const ForwardingTables& lft = routing.lft;
-  std::vector<Lid> looked_at;
-  for (unsigned value = 1; value <= lft.top().value(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    if (turns == nullptr || lids.owner_of(lid) == kNone<PortIdx>) looked_at.push_back(lid);
+  std::vector<Lid> looked_at = list_orphaned_lids(lft, lids);
+  if (turns == nullptr) {
+    looked_at.clear();
+    for (unsigned value = 1; value <= lft.top().value(); ++value)
+      looked_at.push_back(Lid{static_cast<std::uint16_t>(value)});
   }
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];

@@ -189,5 +189,21 @@ TEST(ForwardingTablesThreads, CopiesAreWrittenWhileTheirOriginIsRead) {
   EXPECT_TRUE(written[0].shares_row(kSecond, written[1], kSecond));
 }
 
+TEST(ForwardingTables, OrphanedLidsAreThoseThatSomebodyStillLeadsTo) {
+  LidMap lids;
+  lids.owner.assign(70, kNone<PortIdx>);
+  lids.owner[5] = lids.owner[66] = PortIdx{0};
+  lids.top = Lid{69};
+  ForwardingTables tables{3, Lid{300}};
+  EXPECT_TRUE(list_orphaned_lids(tables, lids).empty());
+  for (const std::uint16_t led : {5, 66}) tables.set_route(kFirst, Lid{led}, PortNum{1});
+  EXPECT_TRUE(list_orphaned_lids(tables, lids).empty()) << "somebody has them";
+  tables.set_route(switch_at(2), Lid{7}, PortNum{1});
+  tables.set_route(kFirst, Lid{64}, PortNum{1});
+  tables.set_route(switch_at(2), Lid{65}, PortNum{1});
+  for (const std::uint32_t sw : {0u, 1u}) tables.set_route(switch_at(sw), Lid{300}, PortNum{1});
+  EXPECT_EQ(list_orphaned_lids(tables, lids), (std::vector{Lid{7}, Lid{64}, Lid{65}, Lid{300}}));
+}
+
 }  // namespace
 }  // namespace smd::test
