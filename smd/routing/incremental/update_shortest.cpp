@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <span>
 #include <tuple>
@@ -486,6 +487,14 @@ PreviousDistances::PreviousDistances(const Fabric& before,
     known_ = known_ && !(is_new(sw) && has_new_neighbour(sw));
   }
   known_ = known_ && changed_.size() <= kMostChanged;
+  if (!known_) return;
+  const auto add = [this](SwitchIdx row) {
+    if (row != kNone<SwitchIdx>) near_.push_back(row);
+  };
+  for (const SwitchIdx sw : changed_) {
+    add(changes.before[sw]);
+    for (const SwitchEdge& edge : graph_.edges(sw)) add(changes.before[edge.to]);
+  }
 }
 
 bool PreviousDistances::has_new_neighbour(SwitchIdx sw) const {
@@ -493,8 +502,44 @@ bool PreviousDistances::has_new_neighbour(SwitchIdx sw) const {
 }
 
 std::uint32_t PreviousDistances::before(SwitchIdx row, SwitchIdx last_row) const {
-  if (from_[row].empty()) from_[row] = compute_distances(graph_before_, {&row, 1});
+  if (from_[row].empty()) search_from(row);
   return from_[row][last_row];
+}
+
+// And from as many others that will be asked for: a search from 64 takes little longer than one.
+void PreviousDistances::search_from(SwitchIdx row) const {
+  constexpr std::size_t kAtOnce = 64;
+  std::vector<SwitchIdx> rows;
+  IndexVector<SwitchIdx, std::uint64_t> reached(graph_before_.switches(), 0), fresh = reached;
+  const auto begin_at = [&](SwitchIdx at) {
+    const std::uint64_t bit = std::uint64_t{1} << rows.size();
+    rows.push_back(at);
+    from_[at].assign(graph_before_.switches(), kUnreached);
+    from_[at][at] = 0;
+    reached[at] |= bit;
+    fresh[at] |= bit;
+  };
+  begin_at(row);
+  for (const SwitchIdx at : near_) {
+    if (rows.size() < kAtOnce && from_[at].empty()) begin_at(at);
+  }
+  std::vector<SwitchIdx> front = rows;
+  for (std::uint32_t distance = 1; !front.empty(); ++distance) {
+    IndexVector<SwitchIdx, std::uint64_t> met(graph_before_.switches(), 0);
+    for (const SwitchIdx at : front) {
+      for (const SwitchEdge& edge : graph_before_.edges(at)) met[edge.to] |= fresh[at];
+    }
+    front.clear();
+    for (const SwitchIdx at : met.indices()) {
+      std::uint64_t bits = met[at] & ~reached[at];
+      fresh[at] = bits;
+      if (bits == 0) continue;
+      reached[at] |= bits;
+      front.push_back(at);
+      for (; bits != 0; bits &= bits - 1)
+        from_[rows[static_cast<std::size_t>(std::countr_zero(bits))]][at] = distance;
+    }
+  }
 }
 
 std::uint32_t PreviousDistances::operator()(SwitchIdx sw, SwitchIdx last) const {

@@ -38,6 +38,7 @@ class PreviousDistances {
 
   [[nodiscard]] bool has_new_neighbour(SwitchIdx sw) const;
   [[nodiscard]] std::uint32_t before(SwitchIdx row, SwitchIdx last_row) const;
+  void search_from(SwitchIdx row) const;
   [[nodiscard]] bool fits_between_neighbours(SwitchIdx sw, SwitchIdx last) const;
   [[nodiscard]] bool still_reaches(SwitchIdx sw, SwitchIdx last) const;
 
@@ -45,7 +46,8 @@ class PreviousDistances {
   const SwitchGraph& graph_;
   const PortChanges& changes_;
   std::vector<SwitchIdx> changed_;
-  bool known_ = true;  // what hold() needs
+  bool known_ = true;            // what hold() needs
+  std::vector<SwitchIdx> near_;  // rows of those that changed, and of their neighbours
   // Before the change, by where a switch stood; searched for when somebody asks.
   mutable IndexVector<SwitchIdx, IndexVector<SwitchIdx, std::uint32_t>> from_;
 };

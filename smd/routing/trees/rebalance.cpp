@@ -112,6 +112,7 @@ LoadRebalancer::LoadRebalancer(const SwitchGraph& graph,
       load_(load),
       trees_(trees),
       from_(graph.edge_count()),
+      read_(graph.switches(), 0),
       next_(graph.switches()),
       depth_(graph.switches()),
       flow_(graph.switches()),
@@ -246,7 +247,7 @@ void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
     ++steps_;
     if (trees_.edge(tree, sw) != full) continue;
     if (++tried > kMostTrees) return;
-    read(tree);
+    if (settles_idle_ || !read_passing(tree, full)) read(tree);
     if (settles_idle_) settle_idle(tree);
     rebalance_tree(tree, full, limit);
   }
@@ -341,27 +342,40 @@ void LoadRebalancer::move(SwitchIdx sw, std::uint32_t edge, std::uint32_t demand
 
 // One tree as rebalancing sees it, and what another next hop of a switch would do.
 
-void LoadRebalancer::read(std::uint32_t tree) {
+void LoadRebalancer::begin_reading(std::uint32_t tree) {
   steps_ += depth_.size();
-  std::ranges::fill(depth_, kUnreached);
-  constexpr std::uint32_t kDead = kUnreached - 1;
+  tree_ = tree;
+  ++reading_;
   const std::uint32_t root = trees_.root(tree).value();
+  read_[root] = reading_;
   depth_[root] = 0;
   next_[root] = kNoEdge;
+  passes_[root] = 0;
+  near_to_far_.assign(1, root);
+}
+
+void LoadRebalancer::follow(std::uint32_t start) {
+  path_.clear();
+  std::uint32_t sw = start;
+  while (read_[sw] != reading_) {
+    read_[sw] = reading_;
+    next_[sw] = trees_.edge(tree_, SwitchIdx{sw});
+    depth_[sw] = kDead;
+    passes_[sw] = 0;
+    path_.push_back(sw);
+    if (next_[sw] == kNoEdge) break;
+    sw = graph_.edge(next_[sw]).to.value();
+  }
+  std::uint32_t depth = depth_[sw];
+  for (std::size_t at = path_.size(); at-- > 0 && depth != kDead;) depth_[path_[at]] = ++depth;
+}
+
+void LoadRebalancer::read(std::uint32_t tree) {
+  begin_reading(tree);
   std::uint32_t deepest = 0;
   for (std::uint32_t start = 0; start < depth_.size(); ++start) {
-    path_.clear();
-    std::uint32_t sw = start;
-    while (depth_[sw] == kUnreached) {
-      next_[sw] = trees_.edge(tree, SwitchIdx{sw});
-      depth_[sw] = kDead;
-      path_.push_back(sw);
-      if (next_[sw] == kNoEdge) break;
-      sw = graph_.edge(next_[sw]).to.value();
-    }
-    std::uint32_t depth = depth_[sw];
-    for (std::size_t at = path_.size(); at-- > 0 && depth != kDead;) depth_[path_[at]] = ++depth;
-    if (depth != kDead) deepest = std::max(deepest, depth);
+    follow(start);
+    if (depth_[start] != kDead) deepest = std::max(deepest, depth_[start]);
   }
   std::vector<std::uint32_t> first(deepest + 2, 0);
   for (const std::uint32_t depth : depth_) {
@@ -377,6 +391,45 @@ void LoadRebalancer::read(std::uint32_t tree) {
     const std::uint32_t sw = near_to_far_[at];
     flow_[graph_.edge(next_[sw]).to.value()] += flow_[sw];
   }
+}
+
+// Whoever passes hands over to somebody who does, so that they are found from the channel on.
+bool LoadRebalancer::read_passing(std::uint32_t tree, std::uint32_t full) {
+  const std::uint64_t steps = steps_;
+  begin_reading(tree);
+  const std::uint32_t before = from_[full];
+  follow(before);
+  if (depth_[before] == kDead) return true;  // it leads nowhere
+  near_to_far_.push_back(before);
+  std::size_t looked_at = 0;
+  for (std::size_t at = 1; at < near_to_far_.size();) {
+    const std::size_t end = near_to_far_.size();
+    for (; at < end; ++at) {
+      const SwitchIdx sw{near_to_far_[at]};
+      looked_at += graph_.edges(sw).size();
+      if (looked_at > depth_.size() / 4) {
+        steps_ = steps;
+        return false;
+      }
+      for (const SwitchEdge& link : graph_.edges(sw)) {
+        const std::uint32_t from = link.to.value();
+        if (read_[from] == reading_) continue;
+        const std::uint32_t edge = trees_.edge(tree, link.to);
+        if (edge == kNoEdge || graph_.edge(edge).to != sw) continue;
+        read_[from] = reading_;
+        next_[from] = edge;
+        depth_[from] = depth_[sw.value()] + 1;
+        near_to_far_.push_back(from);
+      }
+    }
+    std::sort(near_to_far_.begin() + static_cast<std::ptrdiff_t>(end), near_to_far_.end());
+  }
+  for (const std::uint32_t sw : near_to_far_) flow_[sw] = sources_[SwitchIdx{sw}];
+  for (std::size_t at = near_to_far_.size(); at-- > 2;) {
+    const std::uint32_t sw = near_to_far_[at];
+    flow_[graph_.edge(next_[sw]).to.value()] += flow_[sw];
+  }
+  return true;
 }
 
 // As long as its own at the most, and not over the channel that is too full. Depths are those that
@@ -412,6 +465,8 @@ void LoadRebalancer::list_candidates(SwitchIdx sw, std::uint64_t paths, std::uin
   std::uint32_t edge = graph_.first_edge(sw);
   const std::uint32_t end = edge + static_cast<std::uint32_t>(graph_.edges(sw).size());
   for (; edge != end; ++edge) {
+    const std::uint32_t to = graph_.edge(edge).to.value();
+    if (read_[to] != reading_) follow(to);
     if (!is_alternative(sw.value(), edge) || load_[edge] >= bound) continue;
     const std::uint64_t peak = find_peak(sw, edge, paths, bound);
     if (peak < bound && (!only_evening_ || evens_loads(sw, edge, paths)))

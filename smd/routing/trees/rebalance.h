@@ -93,6 +93,14 @@ class LoadRebalancer {
   void even(std::uint32_t tree, std::uint64_t limit);
   void lighten(std::uint32_t full, std::uint64_t limit);
   void read(std::uint32_t tree);
+  void begin_reading(std::uint32_t tree);
+
+  /// Reads the tree from there to its root.
+  void follow(std::uint32_t start);
+
+  /// Of the tree no more than who passes over `full`, and what those may ask for. False: that would
+  /// take about as long as to read it.
+  bool read_passing(std::uint32_t tree, std::uint32_t full);
   void settle_idle(std::uint32_t tree);
   void rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit);
 
@@ -132,6 +140,7 @@ class LoadRebalancer {
   [[nodiscard]] Step advance(Fork& fork) const;
 
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  static constexpr std::uint32_t kDead = kUnreached - 1;
 
   const SwitchGraph& graph_;
   const IndexVector<SwitchIdx, std::uint32_t>& sources_;
@@ -144,9 +153,12 @@ class LoadRebalancer {
 
   std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> full_;  // load, ~edge
 
-  // Of one tree, by switch.
+  // Of one tree, by switch; of those that were read.
+  std::uint32_t tree_ = 0;
+  std::uint32_t reading_ = 0;
+  std::vector<std::uint32_t> read_;   // the reading that met the switch
   std::vector<std::uint32_t> next_;   // kNoEdge: the root, or not in it
-  std::vector<std::uint32_t> depth_;  // kUnreached: not in it
+  std::vector<std::uint32_t> depth_;  // kDead: not in it
   std::vector<std::uint64_t> flow_;   // paths that pass it
   std::vector<std::uint32_t> near_to_far_;
   std::vector<char> passes_;                // over the channel that is too full
