@@ -103,6 +103,8 @@ Entries::Entries(const SwitchGraph& graph,
       carried_(graph.switches()),
       touched_(destinations.size(), 0) {
   for (const std::uint32_t count : targets.hosts) hosts_exist_ = hosts_exist_ || count != 0;
+  demand_.reserve(destinations.size());
+  for (const Destination& each : destinations) demand_.push_back(each.demand);
 }
 
 std::uint32_t Entries::count_paths(SwitchIdx sw, Lid lid) const {
@@ -118,8 +120,17 @@ std::span<const std::uint64_t> Entries::carried(SwitchIdx sw) {
   if (sums.empty()) {
     sums.assign(256, 0);
     const std::span<const PortNum> row = tables_.row(sw);
-    for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
-      sums[row[lid].value()] += destinations_[lid].demand;
+    // Neighbours often leave by one port: sums that wait for each other.
+    std::array<std::array<std::uint64_t, 256>, 4> parts{};
+    std::size_t lid = 0;
+    for (; lid + parts.size() <= demand_.size(); lid += parts.size()) {
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        parts[i][row[lid + i].value()] += demand_[lid + i];
+    }
+    for (; lid < demand_.size(); ++lid) parts[0][row[lid].value()] += demand_[lid];
+    for (const auto& part : parts) {
+      for (std::size_t port = 0; port < part.size(); ++port) sums[port] += part[port];
+    }
   }
   return sums;
 }

@@ -82,6 +82,9 @@ class Entries {
   /// Requires: the entries of the LID make no loop.
   [[nodiscard]] std::uint32_t count_paths(SwitchIdx sw, Lid lid) const;
 
+  /// By LID.
+  [[nodiscard]] std::span<const std::uint32_t> demand() const { return demand_; }
+
   /// What the LIDs that leave by each port draw, by port number.
   [[nodiscard]] std::span<const std::uint64_t> carried(SwitchIdx sw);
 
@@ -98,6 +101,7 @@ class Entries {
   const std::vector<Destination>& destinations_;
   ForwardingTables& tables_;
   IndexVector<SwitchIdx, std::vector<std::uint64_t>> carried_;  // empty: not counted yet
+  std::vector<std::uint32_t> demand_;                           // by LID, as the destinations say
   std::vector<char> touched_;                                   // by LID
   std::vector<Change> changes_;                                 // in their order, some twice
   bool hosts_exist_ = false;

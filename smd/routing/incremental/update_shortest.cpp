@@ -432,16 +432,17 @@ class ShortestUpdate {
     if (!sums.empty()) return sums;
     sums.assign(256, 0);
     const std::span<const PortNum> row = tables_.row(sw);
+    const std::span<const std::uint32_t> demand = entries_.demand();
     if (const std::uint64_t own = entries_.own_paths(sw); own != 0) {
-      for (std::size_t lid = 0; lid < destinations_.size(); ++lid)
-        sums[row[lid].value()] += own * destinations_[lid].demand;
+      for (std::size_t lid = 0; lid < demand.size(); ++lid)
+        sums[row[lid].value()] += own * demand[lid];
     }
     for (const SwitchEdge& edge : graph_.edges(sw)) {
       const std::uint64_t own = entries_.own_paths(edge.to);
       if (own == 0) continue;
       const std::span<const PortNum> from = tables_.row(edge.to);
-      for (std::size_t lid = 0; lid < destinations_.size(); ++lid) {
-        if (from[lid] == edge.peer_port) sums[row[lid].value()] += own * destinations_[lid].demand;
+      for (std::size_t lid = 0; lid < demand.size(); ++lid) {
+        if (from[lid] == edge.peer_port) sums[row[lid].value()] += own * demand[lid];
       }
     }
     return sums;
