@@ -90,7 +90,7 @@ struct StateOptions {
   std::string format = "smd";      // of an export; or "opensm"
   std::string opensm_dir;          // where the latter's files go
   std::vector<std::string> files;  // to be imported, in this order
-  bool replace = false;            // what is there already
+  bool replace = false;            // what is there already; of an export it is put aside
 };
 
 struct OpensmImportOptions {

@@ -371,6 +371,9 @@ int run_command_line(int argc, char** argv) {
   out.option("--as", options.state.format, "smd, or opensm: files for its cache directory")
       .one_of({"smd", "opensm"});
   out.option("DIR", options.state.opensm_dir, "Where files for OpenSM go").excludes(file);
+  out.flag("--replace",
+           options.state.replace,
+           "With --as opensm: files of before are called NAME.before-smd from then on");
   Command in =
       state.command("import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
   in.option("FILE", options.state.files, "Told apart by their content").required();

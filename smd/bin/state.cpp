@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "smd/admin/client.h"
@@ -55,23 +56,107 @@ bool write_new(const std::string& path, const std::string& text) {
   return false;
 }
 
-/// All of the files, or none.
-int write_files(const std::vector<OpensmFile>& files, const std::filesystem::path& dir) {
+bool is_there(const std::filesystem::path& path) {
   std::error_code error;
-  for (const OpensmFile& file : files) {
-    if (std::filesystem::exists(std::filesystem::symlink_status(dir / file.name, error)))
-      return print_faults(Faults{{dir / file.name, 0, "is there already; name another directory"}});
+  return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+}
+
+/// Gives a file of before a second name beside it, one that nothing has.
+Result<std::string> keep_beside(const std::filesystem::path& path) {
+  for (unsigned n = 1;; ++n) {
+    std::string kept = path.string() + ".before-smd";
+    if (n > 1) kept += fmt::format(".{}", n);
+    if (::link(path.c_str(), kept.c_str()) == 0) return kept;
+    if (errno != EEXIST) return fail(Errc::Io, fmt::format("{}: {}", kept, std::strerror(errno)));
   }
+}
+
+/// Files for OpenSM. Either all of them come into place or each name has what it had.
+class OpensmFiles {
+ public:
+  OpensmFiles(std::filesystem::path dir, bool replace) : dir_(std::move(dir)), replace_(replace) {}
+
+  OpensmFiles(const OpensmFiles&) = delete;
+  OpensmFiles& operator=(const OpensmFiles&) = delete;
+
+  ~OpensmFiles() {
+    std::error_code error;
+    for (const std::string& fresh : fresh_) std::filesystem::remove(fresh, error);
+    if (done_) return;
+    for (const std::string& name : placed_) {
+      if (!kept_.contains(name)) std::filesystem::remove(dir_ / name, error);
+    }
+    // Two names of one file stay two when one is given the other.
+    for (const auto& [name, kept] : kept_) {
+      std::filesystem::rename(kept, dir_ / name, error);
+      if (!error) std::filesystem::remove(kept, error);
+    }
+  }
+
+  Result<void> write(const std::vector<OpensmFile>& files) {
+    for (const OpensmFile& file : files) {
+      const std::string fresh = fmt::format("{}.new.{}", (dir_ / file.name).string(), ::getpid());
+      if (!write_new(fresh, file.text))
+        return fail(Errc::Io,
+                    fmt::format("{}: {}", (dir_ / file.name).string(), std::strerror(errno)));
+      fresh_.push_back(fresh);
+    }
+    if (replace_) {
+      for (const std::string_view name : kOpensmStateFiles) {
+        const std::filesystem::path path = dir_ / name;
+        if (!is_there(path)) continue;
+        const auto kept = keep_beside(path);
+        if (!kept) return tl::unexpected<Error>(kept.error());
+        kept_.emplace(name, *kept);
+      }
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::string path = dir_ / files[i].name;
+      const bool was_kept = kept_.contains(files[i].name);
+      // A link, other than a rename, never goes over a file that came meanwhile.
+      const int placed = was_kept ? std::rename(fresh_[i].c_str(), path.c_str())
+                                  : ::link(fresh_[i].c_str(), path.c_str());
+      if (placed != 0) return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(errno)));
+      placed_.push_back(files[i].name);
+    }
+    // What there is nothing for now: OpenSM would read what was true before smd.
+    for (const auto& [name, kept] : kept_) {
+      if (std::ranges::count(placed_, name) == 0 && std::remove((dir_ / name).c_str()) != 0)
+        return fail(Errc::Io, fmt::format("{}: {}", (dir_ / name).string(), std::strerror(errno)));
+    }
+    done_ = true;
+    return {};
+  }
+
+  /// The names of files of before, and what they are called now.
+  [[nodiscard]] const std::map<std::string, std::string>& kept() const { return kept_; }
+
+ private:
+  std::filesystem::path dir_;
+  bool replace_;
+  bool done_ = false;
+  std::vector<std::string> fresh_;   // whole, beside their places
+  std::vector<std::string> placed_;  // names
+  std::map<std::string, std::string> kept_;
+};
+
+int write_files(const std::vector<OpensmFile>& files,
+                const std::filesystem::path& dir,
+                bool replace) {
+  for (const OpensmFile& file : files) {
+    if (!replace && is_there(dir / file.name))
+      return print_faults(
+          Faults{{dir / file.name,
+                  0,
+                  "is there already; --replace puts it aside, or name another directory"}});
+  }
+  std::error_code error;
   std::filesystem::create_directories(dir, error);
   if (error) return report({Errc::Io, fmt::format("{}: {}", dir.string(), error.message())});
-  for (auto file = files.begin(); file != files.end(); ++file) {
-    const std::string path = dir / file->name;
-    if (write_new(path, file->text)) continue;
-    const std::string why = fmt::format("{}: {}", path, std::strerror(errno));
-    for (auto done = files.begin(); done != file; ++done)
-      std::filesystem::remove(dir / done->name, error);
-    return report({Errc::Io, why});
-  }
+  OpensmFiles all(dir, replace);
+  if (const auto written = all.write(files); !written) return report(written.error());
+  for (const auto& [name, kept] : all.kept())
+    fmt::print("{} of before is {} now\n", (dir / name).string(), kept);
   for (const OpensmFile& file : files)
     fmt::print("{} written: {}\n", (dir / file.name).string(), file.note);
   return 0;
@@ -216,6 +301,9 @@ int export_state(const Config& config, const StateOptions& options) {
   if (for_opensm == options.opensm_dir.empty())
     return print_faults(
         Faults{{"--as", 0, "opensm needs a DIR to write into, and nothing else does"}});
+  if (options.replace && !for_opensm)
+    return print_faults(
+        Faults{{"--replace", 0, "is for --as opensm; another export has one file"}});
   if (std::error_code error; !std::filesystem::is_directory(dir, error))
     return print_faults(Faults{{dir, 0, "is no folder; the state is where sm.state_dir says"}});
   const auto bundle = read_bundle(dir);
@@ -223,7 +311,8 @@ int export_state(const Config& config, const StateOptions& options) {
   if (for_opensm) {
     const auto files = export_for_opensm(
         *bundle, {.from = dir, .subnet_prefix = config.sm.subnet_prefix, .wall_ms = wall_ms()});
-    return files ? write_files(*files, options.opensm_dir) : print_faults(files.error());
+    return files ? write_files(*files, options.opensm_dir, options.replace)
+                 : print_faults(files.error());
   }
   const std::string text = print_bundle(*bundle);
   if (options.out.empty()) {

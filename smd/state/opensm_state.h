@@ -42,6 +42,10 @@ struct OpensmFile {
 /// A line of GUID, first LID, last LID for each port, in GUID order, and an empty one behind it.
 [[nodiscard]] std::string print_guid2lid(const LidBook& book);
 
+/// What export_for_opensm() may write, by name.
+inline constexpr std::string_view kOpensmStateFiles[] = {
+    "guid2lid", "opensm-sa.dump", "partitions.ordered"};
+
 struct ExportContext {
   std::string from;  // for the messages
   std::uint64_t subnet_prefix = kDefaultSubnetPrefix;

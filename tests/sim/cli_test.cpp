@@ -684,6 +684,51 @@ TEST(StateExport, ForOpensmNeverReplacesAFile) {
   EXPECT_EQ(read_text(there.path()), "mine\n");
 }
 
+TEST(StateExport, ForOpensmPutsAsideWhatIsThere) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const Written there("guid2lid", "first\n");
+  const std::string dump = there.folder() + "/opensm-sa.dump";
+  std::ofstream(dump) << "of before\n";
+  const std::vector<std::string> words{
+      "state", "export", "--dir", lids.folder(), "--as", "opensm", "--replace", there.folder()};
+  const std::string fresh = "0x0000000000000001 0x0001 0x0001\n\n";
+  const Finished once = smd(words);
+  EXPECT_EQ(once.exit_code, 0) << once.err;
+  EXPECT_EQ(once.out,
+            there.path() + " of before is " + there.path() + ".before-smd now\n" + dump +
+                " of before is " + dump + ".before-smd now\n" + there.path() +
+                " written: 1 ports with LIDs\n");
+  EXPECT_EQ(read_text(there.path()), fresh);
+  EXPECT_EQ(read_text(there.path() + ".before-smd"), "first\n");
+  EXPECT_FALSE(std::filesystem::exists(dump)) << "OpenSM would take it for what is true now";
+  EXPECT_EQ(read_text(dump + ".before-smd"), "of before\n");
+  std::ofstream(there.path()) << "second\n";
+  const Finished twice = smd(words);
+  EXPECT_EQ(twice.exit_code, 0) << twice.err;
+  EXPECT_THAT(twice.out, HasSubstr(" is " + there.path() + ".before-smd.2 now\n"));
+  EXPECT_EQ(read_text(there.path()), fresh);
+  EXPECT_EQ(read_text(there.path() + ".before-smd"), "first\n");
+  EXPECT_EQ(read_text(there.path() + ".before-smd.2"), "second\n");
+  expect_fault(smd({"state", "export", "--dir", lids.folder(), "--replace"}),
+               {"--replace: is for --as opensm"});
+}
+
+TEST(StateExport, ForOpensmThatCannotBeWrittenChangesNothing) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const Written there("guid2lid", "mine\n");
+  std::filesystem::create_directory(there.folder() + "/opensm-sa.dump");
+  const Finished done = smd(
+      {"state", "export", "--dir", lids.folder(), "--as", "opensm", "--replace", there.folder()});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr(there.folder() + "/opensm-sa.dump.before-smd: "));
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(read_text(there.path()), "mine\n");
+  std::size_t files = 0;
+  for (const auto& each : std::filesystem::directory_iterator(there.folder()))
+    files += each.exists() ? 1 : 0;
+  EXPECT_EQ(files, 2u);
+}
+
 TEST(StateExport, ForOpensmSaysWhereItCannotWrite) {
   const Written lids("lids", "0x0000000000000001 0x0001 0\n");
   // A file where a directory should be; a folder in which nobody may create anything, not even

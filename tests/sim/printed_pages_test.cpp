@@ -57,5 +57,70 @@ TEST(PrintedPages, ShowWhatIsPrinted) {
   EXPECT_EQ(print(cluster, folder), shown_below("docs/benchmarks.md", cluster));
 }
 
+/// The first block of commands below a heading of docs/operations.md.
+std::string block_below(const std::string& heading) {
+  std::ifstream file(source_path("docs/operations.md"));
+  std::string out;
+  bool below = false, inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "```" && inside) return out;
+    if (inside) out += line + "\n";
+    inside = inside || (below && line == "```");
+    below = below || line == heading;
+  }
+  ADD_FAILURE() << "docs/operations.md has no block below '" << heading << "'";
+  return out;
+}
+
+/// Lines of a page, obeyed by a shell in whose place systemctl writes down what it is told and smd
+/// has a state directory of its own.
+class PrintedLines : public testing::Test {
+ protected:
+  PrintedLines() {
+    std::filesystem::create_directories(bin_);
+    std::filesystem::create_directories(cache_);
+    std::filesystem::create_directories(state_);
+    program("sudo", "exec \"$@\"");
+    program("systemctl", "echo \"$@\" >>'" + (folder_ / "told").string() + "'");
+    program("smctl", "exit 0");
+    program("smd", "exec '" + build_path("bin/smd") + "' \"$@\" --dir '" + state_.string() + "'");
+  }
+
+  void program(const std::string& name, const std::string& line) const {
+    std::ofstream(bin_ / name) << "#!/bin/sh\n" << line << "\n";
+    std::filesystem::permissions(bin_ / name, std::filesystem::perms::owner_all);
+  }
+
+  [[nodiscard]] Finished obey(std::string lines) const {
+    const std::string theirs = "/var/cache/opensm";
+    for (std::size_t at = 0; (at = lines.find(theirs, at)) != std::string::npos;)
+      lines.replace(at, theirs.size(), cache_.string());
+    return run_process({.argv = {"sh", "-c", lines},
+                        .env = {{"PATH", bin_.string() + ":/usr/bin:/bin"}},
+                        .cwd = folder_},
+                       std::chrono::seconds(60));
+  }
+
+  Scratch scratch_;
+  std::filesystem::path folder_ = scratch_.path(), bin_ = folder_ / "bin",
+                        cache_ = folder_ / "cache", state_ = folder_ / "state";
+};
+
+TEST_F(PrintedLines, LeadBackToOpensmWhereItLeftItsLids) {
+  std::ofstream(state_ / "lids") << "0x0000000000000001 0x0007 0\n";
+  std::ofstream(cache_ / "guid2lid") << "0x0000000000000001 0x0001 0x0001\n\n";
+  const Finished done = obey(block_below("## Back to OpenSM"));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(read_text(cache_ / "guid2lid"), "0x0000000000000001 0x0007 0x0007\n\n");
+  EXPECT_EQ(read_text(folder_ / "told"), "disable --now smd\nenable --now opensm\n");
+}
+
+TEST_F(PrintedLines, DoNotStartOpensmWhereTheExportFails) {
+  std::ofstream(cache_ / "guid2lid") << "0x0000000000000001 0x0001 0x0001\n\n";
+  EXPECT_EQ(obey(block_below("## Back to OpenSM")).exit_code, 2) << "no LIDs";
+  EXPECT_EQ(read_text(cache_ / "guid2lid"), "0x0000000000000001 0x0001 0x0001\n\n");
+  EXPECT_EQ(read_text(folder_ / "told"), "disable --now smd\n");
+}
+
 }  // namespace
 }  // namespace smd::test
