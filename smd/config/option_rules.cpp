@@ -204,7 +204,9 @@ std::vector<ConfigRule> make_rules() {
          const auto at = parse_host_port(c.rest.listen);
          if (!at || !c.rest.certificate.empty()) return std::nullopt;
          const bool is_address = at->host.find_first_not_of("0123456789.") == std::string::npos;
-         if ((is_address && at->host.starts_with("127.")) || at->host == "::1") return std::nullopt;
+         if ((is_address && at->host.starts_with("127.")) || at->host == "::1" ||
+             at->host == "localhost")
+           return std::nullopt;
          return fmt::format(
              "rest.listen is {}: tokens would cross the network in the clear; set rest.certificate "
              "and rest.key, or listen on 127.0.0.1, [::1] or a Unix socket, with TLS before it",

@@ -234,9 +234,14 @@ Result<TcpListener> open_tcp_listener(const HostPort& at) {
   boost::asio::io_context io;
   tcp::resolver resolver(io);
   tcp::acceptor acceptor(io);
-  const auto found = resolver.resolve(at.host, at.port, tcp::resolver::passive, error);
-  const tcp::endpoint end = error ? tcp::endpoint() : found.begin()->endpoint();
-  if (!error) acceptor.open(end.protocol(), error);
+  // Who answers for names may be away, and nothing on the loop waits for that.
+  const auto flags =
+      tcp::resolver::passive | tcp::resolver::numeric_host | tcp::resolver::numeric_service;
+  const std::string host = at.host == "localhost" ? "127.0.0.1" : at.host;
+  const auto found = resolver.resolve(host, at.port, flags, error);
+  if (error) return fail(Errc::Invalid, host + " is no address");
+  const tcp::endpoint end = found.begin()->endpoint();
+  acceptor.open(end.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(end, error);
   if (!error) acceptor.listen(tcp::acceptor::max_listen_connections, error);

@@ -289,6 +289,8 @@ TEST_F(HttpServerTest, AnAddressThatCannotBeListenedOnIsSaid) {
   EXPECT_THAT(refuse("127.0.0.1:" + std::to_string(server_->port())), HasSubstr("in use"));
   EXPECT_THAT(refuse("nonsense"), HasSubstr("no HOST:PORT"));
   EXPECT_THAT(refuse("192.0.2.1:9"), HasSubstr("192.0.2.1:9: "));
+  EXPECT_THAT(refuse("head.invalid:9"), HasSubstr("head.invalid is no address"));
+  EXPECT_EQ(refuse("localhost:0"), "");
 }
 
 TEST_F(HttpServerTest, BodiesAreTakenUpToALimit) {

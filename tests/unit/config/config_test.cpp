@@ -192,7 +192,7 @@ TEST(Config, MetricsAreReadAtAnAddressOrASocket) {
     EXPECT_TRUE(faults_of(set("metrics.listen", std::string("\"") + good + "\"")).empty()) << good;
   for (const char* bad : {"9684", "metrics.sock", "127.0.0.1:", "127.0.0.1:70000"})
     EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + bad + "\"")),
-                ElementsAre(testing::HasSubstr("HOST:PORT")))
+                ElementsAre(testing::HasSubstr("ADDRESS:PORT")))
         << bad;
 }
 
@@ -339,7 +339,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"transport.device", "7", "the name of an adapter"},
                     Wrong{"transport.device", "\"mlx5\\n0\"", "the name of an adapter"},
                     Wrong{"transport.fabric", "[]", "a fabric file or a generator"},
-                    Wrong{"replica.listen", "\"7011\"", "HOST:PORT or [ADDRESS]:PORT"},
+                    Wrong{"replica.listen", "\"7011\"", "ADDRESS:PORT or [ADDRESS]:PORT"},
+                    Wrong{"replica.listen", "\"sm1:7011\"", "(no name but localhost)"},
+                    Wrong{"metrics.listen", "\"head.example.com:9684\"", "(no name but localhost)"},
+                    Wrong{"rest.listen", "\"head:9685\"", "(no name but localhost)"},
                     Wrong{"replica.peers", "[\"sm2\"]", "a list of HOST:PORT"},
                     Wrong{"replica.key", "\"own.key\"", "an absolute path"},
                     Wrong{"transport.port_guid", "\"2c9\"", "a GUID as \"0x"},
@@ -391,6 +394,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"admin.socket_mode", "660", "an octal number from 0o000 to 0o777"},
                     Wrong{"admin.socket_mode", "400", "an octal number from 0o000 to 0o777"},
                     Wrong{"admin.socket_mode", "\"rw\"", "an octal number"}));
+
+TEST(Config, AddressesToListenOnAreNumbers) {
+  for (const char* good :
+       {"0.0.0.0:1", "[::]:1", "[fe80::1%eth0]:1", "192.0.2.1:1", "localhost:1", "/run/s", ""})
+    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + good + "\"")),
+                testing::IsEmpty())
+        << good;
+  for (const char* bad : {"127.1:1", "1:1", "fe80:1", "[127.0.0.1%lo]:1", "LOCALHOST.:1"})
+    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + bad + "\"")),
+                ElementsAre(HasSubstr("metrics.listen is ")))
+        << bad;
+}
 
 TEST(Config, LongestSocketPathFits) {
   EXPECT_TRUE(faults_of(set("admin.socket", "\"/" + std::string(106, 'x') + "\"")).empty());
@@ -662,9 +677,10 @@ TEST(Rest, NobodyCallsInTheClearOrUnasked) {
   const std::string at = "[rest]\nlisten = ";
   const std::string token = "\ntoken_file = \"/t\"\n";
   const std::string tls = "certificate = \"/c\"\nkey = \"/k\"\n";
-  for (const char* good : {"\"127.0.0.1:1\"", "\"127.1.2.3:1\"", "\"[::1]:1\"", "\"/run/s\""})
+  for (const char* good :
+       {"\"127.0.0.1:1\"", "\"127.1.2.3:1\"", "\"[::1]:1\"", "\"localhost:1\"", "\"/run/s\""})
     EXPECT_THAT(faults_of(at + good + token), testing::IsEmpty()) << good;
-  for (const char* far : {"\"0.0.0.0:1\"", "\"[::]:1\"", "\"127.example.com:1\"", "\"head:1\""}) {
+  for (const char* far : {"\"0.0.0.0:1\"", "\"[::]:1\"", "\"192.0.2.1:1\""}) {
     EXPECT_THAT(faults_of(at + far + token), ElementsAre(HasSubstr("in the clear"))) << far;
     EXPECT_THAT(faults_of(at + far + token + tls), testing::IsEmpty()) << far;
     EXPECT_THAT(faults_of(at + far + "\nca = \"/a\"\n" + tls), testing::IsEmpty()) << far;
