@@ -495,7 +495,7 @@ void Daemon::on_cycle(const CycleReport& cycle) {
                         cycle.counts.switches,
                         print_adapters(cycle.counts.cas, cycle.counts.no_data, cycle.counts.hosts),
                         cycle.engine));
-  if (!cycle.error) notify_.ready();
+  notify_.ready();  // a cycle that failed is tried again, and nobody is kept waiting for it
   if (!options_.once) return;
   if (options_.config.sm.dump_dir.empty()) return finish_once(cycle);
   // What follows the cycle begins when this returns: dumps shall have the names.

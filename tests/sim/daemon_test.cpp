@@ -123,15 +123,41 @@ TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
   EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
 }
 
+/// In systemd's place while it lives: what a service says of itself.
+class ServiceManager {
+ public:
+  explicit ServiceManager(const std::string& path)
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  }
+
+  ServiceManager(const ServiceManager&) = delete;
+
+  ~ServiceManager() {
+    ::unsetenv("NOTIFY_SOCKET");
+    ::close(socket_);
+  }
+
+  /// Up to now.
+  const std::string& heard() {
+    std::array<char, 1024> text{};
+    for (ssize_t bytes = 0; (bytes = ::recv(socket_, text.data(), text.size(), 0)) > 0;)
+      heard_ += std::string(text.data(), static_cast<std::size_t>(bytes)) + "\n";
+    return heard_;
+  }
+
+ private:
+  int socket_;
+  std::string heard_;
+};
+
 /// A boot does not wait for an adapter that is dead; whoever asks systemd is told why.
 TEST_F(DaemonTest, IsReadyWhereTheAdapterCannotBeOpened) {
-  const std::string path = folder / "notify";
-  const int told = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  ASSERT_EQ(::bind(told, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  ServiceManager systemd(folder / "notify");
   std::size_t tries = 0;
   {
     Daemon daemon(
@@ -141,14 +167,30 @@ TEST_F(DaemonTest, IsReadyWhereTheAdapterCannotBeOpened) {
         });
     EXPECT_EQ(daemon.run(), 0);
   }
-  ::unsetenv("NOTIFY_SOCKET");
-  std::string all;
-  std::array<char, 1024> text{};
-  for (ssize_t bytes = 0; (bytes = ::recv(told, text.data(), text.size(), 0)) > 0;)
-    all += std::string(text.data(), static_cast<std::size_t>(bytes)) + "\n";
-  ::close(told);
-  EXPECT_THAT(all, testing::HasSubstr("READY=1"));
-  EXPECT_THAT(all, testing::HasSubstr("STATUS=no InfiniBand port is up"));
+  EXPECT_THAT(systemd.heard(), testing::HasSubstr("READY=1"));
+  EXPECT_THAT(systemd.heard(), testing::HasSubstr("STATUS=no InfiniBand port is up"));
+}
+
+/// Nor for a cycle that fails, during which nobody could reload smd or upgrade it.
+TEST_F(DaemonTest, IsReadyWhereTheFirstCycleFails) {
+  options.config.sm.lmc = 7;
+  options.config.sm.lid_max = Lid{100};  // no range of 128 for the manager's own port
+  ServiceManager systemd(folder / "notify");
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        operators.emplace_back([&] {
+          const auto has_failed = [&] {
+            return systemd.heard().find("STATUS=failed: ") != std::string::npos;
+          };
+          EXPECT_TRUE(test::wait_until(has_failed, std::chrono::seconds(60)));
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  for (std::thread& each : operators) each.join();
+  operators.clear();
+  EXPECT_THAT(systemd.heard(), testing::HasSubstr("READY=1"));
 }
 
 /// As an address that comes up after smd; and a copy that cannot be kept ends no manager.
