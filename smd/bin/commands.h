@@ -32,7 +32,8 @@ struct RunOptions {
   bool once = false;
   bool json = false;
   std::string config_path;
-  OptionNames overridden;  // what the command line sets besides
+  OptionNames overridden;   // what the command line sets besides
+  std::string log_trouble;  // why lines do not go where log.sink says; empty: they do
 };
 
 [[nodiscard]] int run(const Config& config,

@@ -49,6 +49,7 @@ int run(const Config& config,
                    .config_path = options.config_path,
                    .override_config = std::move(override_config),
                    .overridden = options.overridden,
+                   .log_trouble = options.log_trouble,
                    .once = options.once,
                    .json = options.json},
                   std::move(open));

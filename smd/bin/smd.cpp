@@ -205,9 +205,10 @@ int do_run(Options& options) {
   if (options.run.once && options.run.json && asked_level(options).empty())
     log::set_level(log::Level::Warn);
   if (!options.run.instance.empty()) log::set_ident(ident_of(options.run.instance));
-  if (auto sink = log::open_sink(applied->log.sink); !sink) {
-    fmt::print(stderr, "{}\n", sink.error().context);
-    return 2;
+  if (const auto opened = log::open_sink(applied->log.sink); !opened) {
+    // A fabric with a log elsewhere is better than one without a manager.
+    options.run.log_trouble = opened.error().context;
+    log::error("log.open", "why=\"{}\" instead=stderr", options.run.log_trouble);
   }
   if (applied->transport.kind == TransportKind::Umad) warn_of_unnamed_files(*applied);
   options.run.config_path = options.config;

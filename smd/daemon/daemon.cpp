@@ -190,6 +190,8 @@ std::vector<std::string> Daemon::alarms() const {
                               fmt::join(differ, ", ")));
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
   if (std::string unsaved = files_.alarm(); !unsaved.empty()) out.push_back(std::move(unsaved));
+  if (!options_.log_trouble.empty())
+    out.push_back("the log is not where log.sink says: " + options_.log_trouble);
   if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
   if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
   if (!replica_trouble_.empty())
@@ -571,10 +573,13 @@ void Daemon::reload() {
   notify_.ready();
 }
 
-/// Whoever rotates log files has moved ours away, and signals.
+/// Whoever rotates log files has moved ours away, and signals; or what could not be opened shall be
+/// tried again.
 void Daemon::reopen_log() {
-  if (const auto reopened = log::reopen_sink(); !reopened)
-    log::error("log.reopen", "why=\"{}\" kept=old", reopened.error().context);
+  const auto reopened =
+      options_.log_trouble.empty() ? log::reopen_sink() : log::open_sink(options_.config.log.sink);
+  options_.log_trouble = reopened ? "" : reopened.error().context;
+  if (!reopened) log::error("log.reopen", "why=\"{}\" kept=old", options_.log_trouble);
 }
 
 /// To where a configuration that comes into force says. Where that cannot be opened it keeps the
@@ -585,6 +590,8 @@ void Daemon::move_log(Config& fresh) {
   if (const auto opened = log::open_sink(fresh.log.sink); !opened) {
     log::error("log.reopen", "why=\"{}\" kept={}", opened.error().context, old);
     fresh.log.sink = old;
+  } else {
+    options_.log_trouble.clear();
   }
 }
 

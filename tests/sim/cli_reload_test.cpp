@@ -123,6 +123,34 @@ TEST_F(Verbosity, WithoutAWordIsThatOfTheFile) {
   EXPECT_EQ(smd.terminate(kLimit), 0);
 }
 
+TEST_F(Verbosity, ALogThatCannotBeOpenedLeavesTheFabricItsManager) {
+  write_config("updn", "info");
+  const std::string sink = in_folder("later/smd.log");
+  std::ofstream(in_folder("smd.toml"), std::ios::app) << "sink = \"" << sink << "\"\n";
+  std::ofstream(in_folder("later")) << "a file where the folder should be";
+  Process smd = start({});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  EXPECT_THAT(smd.err(), HasSubstr(" error log.open why=\"cannot log to '" + sink));
+  EXPECT_THAT(smd.err(), HasSubstr(" info cycle."));
+  const auto status = [&] {
+    return run_process(
+               {.argv = {build_path("bin/smctl"), "--socket", in_folder("s"), "--json", "status"}},
+               kLimit)
+        .out;
+  };
+  EXPECT_THAT(status(), HasSubstr("the log is not where log.sink says: "));
+  ASSERT_EQ(::kill(smd.pid(), SIGUSR1), 0);
+  EXPECT_TRUE(wait_until([&] { return smd.err().find(" error log.reopen ") != std::string::npos; },
+                         kLimit));
+  std::filesystem::remove(in_folder("later"));
+  ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+  EXPECT_TRUE(
+      wait_until([&] { return read_text(sink).find(" info cycle.") != std::string::npos; }, kLimit))
+      << smd.err();
+  EXPECT_THAT(status(), Not(HasSubstr("log.sink")));
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
 /// smd import-opensm into the folder of a configuration that is there.
 class ImportOver : public OwnFolder {
  protected:
