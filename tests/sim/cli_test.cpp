@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/sim/command_lines.h"
 #include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
@@ -21,40 +22,6 @@ namespace cli_test {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-constexpr std::chrono::seconds kLimit{60};
-
-std::string program(const std::string& name) {
-  return test::build_path(std::string("bin/") + name);
-}
-
-Finished smd(std::vector<std::string> args) {
-  args.insert(args.begin(), program("smd"));
-  return run_process({.argv = std::move(args)}, kLimit);
-}
-
-/// A file in a folder of its own.
-class Written {
- public:
-  Written(const std::string& name, const std::string& text) : path_(folder_.path() / name) {
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
-  [[nodiscard]] std::string folder() const { return folder_.path().string(); }
-
- private:
-  Scratch folder_;
-  std::filesystem::path path_;
-};
-
-/// Requires: exit code 2 and one line on stderr that contains every one of `parts`.
-void expect_fault(const Finished& done, const std::vector<std::string>& parts) {
-  EXPECT_EQ(done.exit_code, 2) << done.err;
-  for (const std::string& part : parts) EXPECT_THAT(done.err, HasSubstr(part));
-  EXPECT_EQ(done.out, "");
-}
 
 TEST(DryRun, PrintsEveryKeyOfTheContract) {
   const Finished done = smd({"dry-run",
@@ -634,194 +601,10 @@ INSTANTIATE_TEST_SUITE_P(
                     std::vector<std::string>{"smsim", "run", "FILE"},
                     std::vector<std::string>{"smsim", "gen", "FILE"}));
 
-TEST(StateExport, RefusesADirectoryWhereAFileShouldBe) {
-  const Written place("x", "");
-  std::filesystem::create_directories(place.folder() + "/lids");
-  expect_fault(smd({"state", "export", "--dir", place.folder()}), {"/lids: ", "is a directory"});
-}
-
-TEST(StateImport, TakesGuid2mkeyForWhatItIs) {
-  const Written keys("guid2mkey",
-                     "0x0000000000000001 0x0000000000000022\n\n"
-                     "0x0000000000000002 0x0000000000000022\n");
-  const Finished done = smd({"state", "import", keys.path(), "--dir", keys.folder() + "/state"});
-  EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_EQ(std::ranges::count(done.out, '\n'), 1) << done.out;
-  EXPECT_THAT(done.out, HasSubstr("guid2mkey: smd's keys are those of sm.m_key or sm.m_key_file"));
-}
-
-TEST(StateImport, ADamagedFileHasTwentyFaultsAndACount) {
-  std::string text = "0x1 0x1 0x1\n";
-  for (int i = 0; i < 5000; ++i) text += "0x\x1b[31m\n";
-  const Written lids("guid2lid", text);
-  const Finished done = smd({"state", "import", lids.path(), "--dir", lids.folder() + "/state"});
-  EXPECT_EQ(done.exit_code, 2);
-  EXPECT_EQ(std::ranges::count(done.err, '\n'), 21);
-  EXPECT_THAT(done.err, HasSubstr("and 4980 more faults"));
-  EXPECT_THAT(done.err, testing::Not(HasSubstr("\x1b")));
-}
-
 TEST(CheckConfig, RefusesModesThatContradictThemselves) {
   const Written config("smd.toml", "[sm]\nmode = \"certified+none+whole+delta\"\n");
   expect_fault(smd({"check-config", "-c", config.path()}),
                {":2:8: sm.mode is ", "not with certified"});
-}
-
-TEST(StateExport, ForOpensmGoesIntoADirectory) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  const std::string cache = lids.folder() + "/cache";
-  const Finished done = smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", cache});
-  ASSERT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_EQ(done.out, cache + "/guid2lid written: 1 ports with LIDs\n");
-  EXPECT_EQ(read_text(cache + "/guid2lid"), "0x0000000000000001 0x0001 0x0001\n\n");
-}
-
-TEST(StateExport, ForOpensmNeverReplacesAFile) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  const Written there("guid2lid", "mine\n");
-  expect_fault(smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", there.folder()}),
-               {there.path() + ": is there already"});
-  EXPECT_EQ(read_text(there.path()), "mine\n");
-}
-
-TEST(StateExport, ForOpensmPutsAsideWhatIsThere) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  const Written there("guid2lid", "first\n");
-  const std::string dump = there.folder() + "/opensm-sa.dump";
-  std::ofstream(dump) << "of before\n";
-  const std::vector<std::string> words{
-      "state", "export", "--dir", lids.folder(), "--as", "opensm", "--replace", there.folder()};
-  const std::string fresh = "0x0000000000000001 0x0001 0x0001\n\n";
-  const Finished once = smd(words);
-  EXPECT_EQ(once.exit_code, 0) << once.err;
-  EXPECT_EQ(once.out,
-            there.path() + " of before is " + there.path() + ".before-smd now\n" + dump +
-                " of before is " + dump + ".before-smd now\n" + there.path() +
-                " written: 1 ports with LIDs\n");
-  EXPECT_EQ(read_text(there.path()), fresh);
-  EXPECT_EQ(read_text(there.path() + ".before-smd"), "first\n");
-  EXPECT_FALSE(std::filesystem::exists(dump)) << "OpenSM would take it for what is true now";
-  EXPECT_EQ(read_text(dump + ".before-smd"), "of before\n");
-  std::ofstream(there.path()) << "second\n";
-  const Finished twice = smd(words);
-  EXPECT_EQ(twice.exit_code, 0) << twice.err;
-  EXPECT_THAT(twice.out, HasSubstr(" is " + there.path() + ".before-smd.2 now\n"));
-  EXPECT_EQ(read_text(there.path()), fresh);
-  EXPECT_EQ(read_text(there.path() + ".before-smd"), "first\n");
-  EXPECT_EQ(read_text(there.path() + ".before-smd.2"), "second\n");
-  expect_fault(smd({"state", "export", "--dir", lids.folder(), "--replace"}),
-               {"--replace: is for --as opensm"});
-}
-
-TEST(StateExport, ForOpensmThatCannotBeWrittenChangesNothing) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  const Written there("guid2lid", "mine\n");
-  std::filesystem::create_directory(there.folder() + "/opensm-sa.dump");
-  const Finished done = smd(
-      {"state", "export", "--dir", lids.folder(), "--as", "opensm", "--replace", there.folder()});
-  EXPECT_EQ(done.exit_code, 1);
-  EXPECT_THAT(done.err, HasSubstr(there.folder() + "/opensm-sa.dump.before-smd: "));
-  EXPECT_EQ(done.out, "");
-  EXPECT_EQ(read_text(there.path()), "mine\n");
-  std::size_t files = 0;
-  for (const auto& each : std::filesystem::directory_iterator(there.folder()))
-    files += each.exists() ? 1 : 0;
-  EXPECT_EQ(files, 2u);
-}
-
-TEST(StateExport, ForOpensmSaysWhereItCannotWrite) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  // A file where a directory should be; a folder in which nobody may create anything, not even
-  // root.
-  for (const std::string& place : {lids.path(), std::string("/proc/self/net")}) {
-    const Finished done = smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", place});
-    EXPECT_EQ(done.exit_code, 1) << place;
-    EXPECT_THAT(done.err, HasSubstr("smd state: " + place));
-    EXPECT_EQ(done.out, "");
-  }
-}
-
-TEST(StateExport, WrongWordsAreCode2WithOneLine) {
-  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
-  const std::vector<std::string> common{"state", "export", "--dir", lids.folder()};
-  const auto with = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = common;
-    words.insert(words.end(), more.begin(), more.end());
-    return smd(words);
-  };
-  expect_fault(with({"--as", "opensm"}), {"--as: opensm needs a DIR"});
-  expect_fault(with({"/nowhere"}), {"--as: opensm needs a DIR"});
-  EXPECT_EQ(with({"--as", "ibm", "/nowhere"}).exit_code, 2);
-  EXPECT_EQ(with({"--as", "opensm", "/nowhere", "-o", "/nowhere/x"}).exit_code, 2);
-  EXPECT_FALSE(std::filesystem::exists("/nowhere"));
-  const Written nothing("other", "");
-  expect_fault(smd({"state", "export", "--dir", nothing.folder(), "--as", "opensm", "/nowhere"}),
-               {nothing.folder() + ": has no LIDs"});
-}
-
-TEST(ImportOpensm, WritesAConfigurationAndAReport) {
-  const Written conf("opensm.conf", "sm_priority 7\nmax_op_vls 4\npartition_config_file /no/p\n");
-  const std::string dir = conf.folder() + "/smd/new";
-  const Finished done = smd({"import-opensm", conf.path(), "--flags", "-l 1", "-o", dir});
-  EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr(dir + "/smd.toml written\n"));
-  EXPECT_THAT(done.out, HasSubstr("--flags: lmc 1: carried as sm.lmc = 1\n"));
-  EXPECT_THAT(read_text(dir + "/import-opensm.txt"),
-              HasSubstr("max_op_vls 4: carried with another"));
-  EXPECT_EQ(smd({"check-config", "-c", dir + "/smd.toml"}).exit_code, 0);
-  const Finished shown = smd({"check-config", "-c", dir + "/smd.toml", "--print"});
-  EXPECT_THAT(shown.out, HasSubstr("max_operational_vls = 8  # " + dir + "/smd.toml:"));
-  EXPECT_THAT(shown.out, HasSubstr("mtu_max = 4096  # default\n"));
-  // Without a directory: the configuration alone on stdout.
-  const Finished printed = smd({"import-opensm", conf.path(), "--flags", "-l 1"});
-  EXPECT_EQ(printed.out, read_text(dir + "/smd.toml"));
-  EXPECT_THAT(printed.err, HasSubstr("sm_priority 7: carried as sm.priority = 7\n"));
-}
-
-TEST(ImportOpensm, LeavesWhatIsThereUnlessForced) {
-  const Written conf("opensm.conf", "sm_priority 7\n");
-  const std::string dir = conf.folder(), toml = dir + "/smd.toml";
-  std::ofstream(toml) << "# mine\n";
-  expect_fault(smd({"import-opensm", conf.path(), "-o", dir}),
-               {toml + ": is there already; --force writes over it"});
-  EXPECT_EQ(read_text(toml), "# mine\n");
-  EXPECT_FALSE(std::filesystem::exists(dir + "/import-opensm.txt"));
-  EXPECT_EQ(smd({"import-opensm", conf.path(), "-o", dir, "--force"}).exit_code, 0);
-  EXPECT_THAT(read_text(toml), HasSubstr("priority = 7"));
-  std::size_t files = 0;
-  for (const auto& each : std::filesystem::directory_iterator(dir)) files += each.exists() ? 1 : 0;
-  EXPECT_EQ(files, 3u) << "the input, the configuration, the report";
-}
-
-TEST(ImportOpensm, AFaultLeavesNothingBehind) {
-  const Written conf("opensm.conf", "sm_priority 7\n  lmc 9\nroot_guid_file /dev/zero\n");
-  const std::string dir = conf.folder() + "/new";
-  expect_fault(smd({"import-opensm", conf.path(), "-o", dir}),
-               {conf.path() + ":2:7: lmc is \"9\"; a number from 0 to 7\n"});
-  const Written root("opensm.conf", "routing_engine updn\nroot_guid_file /dev/zero\n");
-  expect_fault(smd({"import-opensm", root.path(), "-o", dir}), {"/dev/zero: is a device"});
-  const Written start("start", "PORTS=\"0x1 0x2\"\n");
-  const Written good("opensm.conf", "");
-  expect_fault(smd({"import-opensm", good.path(), "--sysconfig", start.path()}),
-               {"-o: 2 ports have a configuration each"});
-  expect_fault(smd({"import-opensm", good.path(), "--sysconfig", "/nowhere", "-o", dir}),
-               {"/nowhere: "});
-  expect_fault(smd({"import-opensm", good.path(), "--flags", "-p 16", "-o", dir}), {"--flags:4: "});
-  EXPECT_FALSE(std::filesystem::exists(dir));
-  const Finished unwritable = smd({"import-opensm", good.path(), "-o", "/proc/none"});
-  EXPECT_EQ(unwritable.exit_code, 1);
-  EXPECT_THAT(unwritable.err, testing::StartsWith("smd import-opensm: /proc/none: "));
-}
-
-TEST(ImportOpensm, OfKeysOnlyWhoReadThemBeforeMayRead) {
-  const Written conf("opensm.conf", "m_key 0x77\n");
-  ASSERT_EQ(::chmod(conf.path().c_str(), 0600), 0);
-  ASSERT_EQ(smd({"import-opensm", conf.path(), "-o", conf.folder()}).exit_code, 0);
-
-  struct stat made {};
-
-  ASSERT_EQ(::stat((conf.folder() + "/smd.toml").c_str(), &made), 0);
-  EXPECT_EQ(made.st_mode & 0777, 0600u);
 }
 
 TEST(Versions, EveryProgramHasOneAndHelp) {

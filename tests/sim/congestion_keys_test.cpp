@@ -6,7 +6,7 @@
 namespace smd::test {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 using testing::Contains;
 using testing::HasSubstr;
 
