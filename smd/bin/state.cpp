@@ -326,8 +326,10 @@ int export_state(const Config& config, const StateOptions& options) {
 int import_opensm_config(const OpensmImportOptions& options) {
   OpensmSources sources{.file = options.file, .flags = options.flags, .read = read_named};
   auto text = read_file(options.file, kLargestSettings);
-  if (!text) return print_faults(Faults{{options.file, 0, text.error().context}});
-  sources.text = std::move(*text);
+  if (text)
+    sources.text = std::move(*text);
+  else if (text.error().code != Errc::NoDevice)
+    return print_faults(Faults{{options.file, 0, text.error().context}});
   if (!options.start_file.empty()) {
     auto start = read_file(options.start_file, kLargestSettings);
     if (!start) return print_faults(Faults{{options.start_file, 0, start.error().context}});

@@ -774,7 +774,8 @@ class Importer : private OpensmReading {
   }
 
   [[nodiscard]] std::string print() const {
-    std::string text = fmt::format("# From {}, by smd import-opensm.\n", printable(sources_.file));
+    std::string text = fmt::format("# From {}, by smd import-opensm.\n",
+                                   sources_.text ? printable(sources_.file) : "OpenSM's defaults");
     std::string_view section;
     for (const ConfigOption& option : config_options()) {
       const auto it = values_.find(option.name());

@@ -155,8 +155,8 @@ struct OpensmStart {
 using OpensmFileReader = std::function<std::optional<Parsed<std::string>>(const std::string& path)>;
 
 struct OpensmSources {
-  std::string file;  // how its faults are called
-  std::string text;
+  std::string file;                 // how its faults are called
+  std::optional<std::string> text;  // nothing: there is no such file
   std::string flags;
   std::optional<std::string> start_file;
   std::string start_text;
@@ -224,6 +224,8 @@ class OpensmReading {
   // Reading.
 
   void read_sources();
+
+  void report_missing_file();
 
   void append(std::vector<OpensmSetting> settings);
 

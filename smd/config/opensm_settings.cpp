@@ -210,8 +210,23 @@ std::string print_report_line(const OpensmReportLine& line) {
   return fmt::format("{}: {}: {}", line.where, line.option, line.text);
 }
 
+/// OpenSM goes without its file where there is none, as on a Debian where nobody made one.
+void OpensmReading::report_missing_file() {
+  constexpr std::string_view kName = "opensm.conf";
+  const auto in = [&](std::string_view folder) { return fmt::format("{}/{}", folder, kName); };
+  if (std::ranges::count(kOpensmFolders, sources_.file, in) == 0)
+    return add_faults({{sources_.file, 0, "no such file"}});
+  for (const std::string_view folder : kOpensmFolders) {
+    if (sources_.read(in(folder)))
+      add_faults({{sources_.file, 0, fmt::format("no such file; {} is there", in(folder))}});
+  }
+  report(0, sources_.file, std::string(kName), NotNeeded, "no such file: OpenSM's defaults");
+}
+
 void OpensmReading::read_sources() {
-  if (auto settings = parse_opensm_conf(sources_.text, sources_.file))
+  if (!sources_.text)
+    report_missing_file();
+  else if (auto settings = parse_opensm_conf(*sources_.text, sources_.file))
     append(std::move(*settings));
   else
     add_faults(settings.error());

@@ -187,6 +187,8 @@ TEST(ImportOpensm, AFaultLeavesNothingBehind) {
   expect_fault(smd({"import-opensm", good.path(), "--sysconfig", "/nowhere", "-o", dir}),
                {"/nowhere: "});
   expect_fault(smd({"import-opensm", good.path(), "--flags", "-p 16", "-o", dir}), {"--flags:4: "});
+  expect_fault(smd({"import-opensm", "/no/opensm.conf", "-o", dir}),
+               {"/no/opensm.conf: no such file\n"});
   EXPECT_FALSE(std::filesystem::exists(dir));
   const Finished unwritable = smd({"import-opensm", good.path(), "-o", "/proc/none"});
   EXPECT_EQ(unwritable.exit_code, 1);
