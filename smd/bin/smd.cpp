@@ -1,5 +1,6 @@
 // The daemon's command line: run, dry-run, verify, state, check-config, import-opensm.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -128,6 +129,27 @@ void warn_of_unnamed_files(const Config& config) {
   }
 }
 
+/// Who starts smd.service in place of smd.target has one manager, on whatever port is up.
+void warn_of_configs_of_ports(const Config& config, const std::string& path) {
+  const TransportConfig& transport = config.transport;
+  if (!transport.device.empty() || transport.port != 0 || transport.port_guid != Guid{}) return;
+  const std::filesystem::path folder =
+      std::filesystem::path(path.empty() ? kDefaultConfig : path).parent_path();
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; it != end; it.increment(error)) {
+    const std::string name = it->path().filename();
+    if (name.starts_with("0x") && name.ends_with(".toml")) names.push_back(name);
+  }
+  if (names.empty()) return;
+  std::ranges::sort(names);
+  log::warn("config.ports",
+            "files={} folder={} they are for one port each and not read by this manager, which "
+            "takes the first port that is up; smd.target starts one for each",
+            fmt::join(names, ","),
+            folder.string());
+}
+
 /// What is wrong with the words that say which manager of the machine this is.
 Faults check_place(const RunOptions& run) {
   if (!run.instance.empty() && !is_instance_name(run.instance)) {
@@ -210,7 +232,10 @@ int do_run(Options& options) {
     options.run.log_trouble = opened.error().context;
     log::error("log.open", "why=\"{}\" instead=stderr", options.run.log_trouble);
   }
-  if (applied->transport.kind == TransportKind::Umad) warn_of_unnamed_files(*applied);
+  if (applied->transport.kind == TransportKind::Umad) {
+    warn_of_unnamed_files(*applied);
+    if (options.run.instance.empty()) warn_of_configs_of_ports(*applied, options.config);
+  }
   options.run.config_path = options.config;
   return run(*applied, options.run, override_config);
 }

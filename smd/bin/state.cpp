@@ -27,6 +27,8 @@
 namespace smd::bin {
 namespace {
 
+constexpr const char* kOpensmCache = "/var/cache/opensm";
+
 int report(const Error& error) {
   fmt::print(stderr, "smd state: {}\n", error.context);
   return 1;
@@ -269,6 +271,33 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
   return 0;
 }
 
+/// Of several managers. smd.service would be one more, at its defaults.
+std::string print_next_steps(const std::vector<ImportedConfig>& configs,
+                             const std::filesystem::path& dir) {
+  std::error_code error;
+  constexpr const char* kFolder = "/etc/smd";
+  std::string text =
+      "Several ports, several managers: smd.target, and not smd.service. What is to be run:\n";
+  if (std::filesystem::weakly_canonical(dir, error) != kFolder) {
+    text += fmt::format("  sudo install -D -m 0640 -t {}", kFolder);
+    for (const ImportedConfig& each : configs) text += " " + (dir / each.name).string();
+    text += " &&\n";
+  }
+  const char* cache = std::getenv("OSM_CACHE_DIR");  // as OpenSM
+  const std::string book = fmt::format("{}/guid2lid", cache != nullptr ? cache : kOpensmCache);
+  if (std::filesystem::exists(book, error)) {
+    for (const ImportedConfig& each : configs)
+      text += fmt::format("  sudo smd state import --instance {} {} &&\n", each.instance(), book);
+  }
+  text +=
+      "  sudo systemctl disable --now opensm &&\n"
+      "  sudo systemctl daemon-reload &&\n"
+      "  sudo systemctl enable --now smd.target";
+  for (const ImportedConfig& each : configs)
+    text += fmt::format(" &&\n  sudo smctl -i {} status", each.instance());
+  return text + "\n";
+}
+
 /// The file before stays until all of the new one is on the disk. What is no file, such as a pipe,
 /// is written as it is.
 Result<void> write_in_place_of(const std::string& path, const std::string& text) {
@@ -362,6 +391,7 @@ int import_opensm_config(const OpensmImportOptions& options) {
   for (const OpensmFile& file : files)
     fmt::print("{} written\n", (std::filesystem::path(options.dir) / file.name).string());
   fmt::print("{}", lines);
+  if (import->configs.size() > 1) fmt::print("{}", print_next_steps(import->configs, options.dir));
   return 0;
 }
 

@@ -179,6 +179,9 @@ struct OpensmReportLine {
 struct ImportedConfig {
   std::string name;  // of the file: "smd.toml", or after the port where there are several
   std::string text;
+
+  /// Where there are several.
+  [[nodiscard]] std::string instance() const { return name.substr(0, name.find('.')); }
 };
 
 struct OpensmImport {

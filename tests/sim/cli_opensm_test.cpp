@@ -158,6 +158,63 @@ TEST(ImportOpensm, WritesAConfigurationAndAReport) {
   EXPECT_THAT(printed.err, HasSubstr("sm_priority 7: carried as sm.priority = 7\n"));
 }
 
+TEST(ImportOpensm, OfSeveralPortsSaysWhatIsToBeRun) {
+  const Written conf("opensm.conf", "");
+  const Written start("start", "PORTS=\"0x0002c9030002fb06 0x0002c9030002fce9\"\n");
+  const Written book("guid2lid", "");
+  const std::string dir = conf.folder();
+  const auto import = [&](const std::string& cache) {
+    return run_process({.argv = {program("smd"),
+                                 "import-opensm",
+                                 conf.path(),
+                                 "--sysconfig",
+                                 start.path(),
+                                 "--force",
+                                 "-o",
+                                 dir},
+                        .env = {{"OSM_CACHE_DIR", cache}}},
+                       kLimit);
+  };
+  const std::string files = dir + "/0x0002c9030002fb06.toml " + dir + "/0x0002c9030002fce9.toml";
+  const std::string books = "  sudo smd state import --instance 0x0002c9030002fb06 " + book.path() +
+                            " &&\n  sudo smd state import --instance 0x0002c9030002fce9 " +
+                            book.path() + " &&\n";
+  const std::string begin = "\n  sudo install -D -m 0640 -t /etc/smd " + files + " &&\n";
+  const std::string end =
+      "  sudo systemctl disable --now opensm &&\n"
+      "  sudo systemctl daemon-reload &&\n"
+      "  sudo systemctl enable --now smd.target &&\n"
+      "  sudo smctl -i 0x0002c9030002fb06 status &&\n"
+      "  sudo smctl -i 0x0002c9030002fce9 status\n";
+  EXPECT_THAT(import(book.folder()).out, testing::EndsWith(begin + books + end));
+  EXPECT_THAT(import("/none").out, testing::EndsWith(begin + end)) << "OpenSM left no LIDs";
+  // The page has the same lines for a folder that needs no copy.
+  std::string page = books + end;
+  for (std::size_t at = 0; (at = page.find(book.folder(), at)) != std::string::npos;)
+    page.replace(at, book.folder().size(), "/var/cache/opensm");
+  for (std::size_t at = 0; (at = page.find("  sudo", at)) != std::string::npos;) page.erase(at, 2);
+  EXPECT_THAT(read_text(source_path("docs/operations.md")), HasSubstr("```\n" + page + "```\n"));
+  std::ofstream(start.path()) << "PORTS=0x0002c9030002fb06\n";
+  EXPECT_THAT(import(book.folder()).out, testing::Not(HasSubstr("smd.target")));
+}
+
+TEST(Run, SaysThatConfigurationsOfPortsAreThere) {
+  const Written port("0x0002c9030002fb06.toml", "");
+  const std::string toml = port.folder() + "/smd.toml";
+  const auto run = [&](const std::string& text, std::vector<std::string> words) {
+    std::ofstream(toml) << text << "[sm]\nstate_dir = \"" << port.folder() << "/state\"\n";
+    words.insert(words.begin(), {"run", "--once", "-c", toml});
+    return smd(words).err;
+  };
+  const std::string said = " warn config.ports files=0x0002c9030002fb06.toml folder=";
+  EXPECT_THAT(run("", {}), HasSubstr(said + port.folder()));
+  EXPECT_THAT(run("[transport]\nport_guid = \"0x7\"\n", {}), testing::Not(HasSubstr(said)));
+  EXPECT_THAT(run("", {"--port-guid", "0x7"}), testing::Not(HasSubstr(said)));
+  EXPECT_THAT(run("", {"--instance", "storage"}), testing::Not(HasSubstr(said)));
+  std::filesystem::remove(port.path());
+  EXPECT_THAT(run("", {}), testing::Not(HasSubstr("config.ports")));
+}
+
 TEST(ImportOpensm, LeavesWhatIsThereUnlessForced) {
   const Written conf("opensm.conf", "sm_priority 7\n");
   const std::string dir = conf.folder(), toml = dir + "/smd.toml";
