@@ -26,6 +26,10 @@ foreach(program smd smctl smsim)
   install(FILES ${PROJECT_SOURCE_DIR}/etc/completion.bash RENAME ${program}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${component})
 endforeach()
+# Every option; and what etc/smd/smd.toml is before a site writes to it, for postinst. Not below doc, which
+# a site may leave out (dpkg's path-exclude).
+install(FILES ${PROJECT_SOURCE_DIR}/etc/smd.toml ${PROJECT_SOURCE_DIR}/etc/site.toml
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/smd COMPONENT smd)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/smd-doc
         COMPONENT doc PATTERN man EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
@@ -44,6 +48,6 @@ function(smd_install_setting file as)
     endif()
   " COMPONENT smd)
 endfunction()
-smd_install_setting(smd.toml smd/smd.toml)  # keys stand there
+smd_install_setting(site.toml smd/smd.toml)  # keys stand there
 smd_install_setting(smd.sysconfig default/smd WORLD_READ)
 smd_install_setting(smd.logrotate logrotate.d/smd WORLD_READ)

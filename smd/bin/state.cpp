@@ -29,6 +29,13 @@ namespace {
 
 constexpr const char* kOpensmCache = "/var/cache/opensm";
 
+/// etc/site.toml
+constexpr std::string_view kSiteFile =
+    R"(# The configuration of smd: what this file says is set, and all else is at its default.
+# /usr/share/smd/smd.toml has every option with its default, its unit and its range, as smd.toml(5) has;
+# "smd check-config -c FILE" judges a file, and with --print says what is in force.
+)";
+
 int report(const Error& error) {
   fmt::print(stderr, "smd state: {}\n", error.context);
   return 1;
@@ -207,13 +214,12 @@ void copy_readers(const std::string& from, const std::filesystem::path& to) {
   if (!error) std::filesystem::permissions(to, all | perms::owner_read | perms::owner_write, error);
 }
 
-/// The configuration that the package puts there, which says nothing: every option in it is
-/// commented out. A link is somebody's own.
+/// What a package puts there, or did (etc/README.md): it sets nothing. A link is somebody's own.
 bool is_untouched(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
   const auto text = read_file(path.string(), kLargestSettings);
-  return text && *text == print_default_config();
+  return text && (*text == kSiteFile || *text == print_default_config());
 }
 
 /// All of the files under their names, or none: each is written whole beside its place first.

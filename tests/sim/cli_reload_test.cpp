@@ -177,7 +177,7 @@ class ImportOver : public OwnFolder {
     return files;
   }
 
-  const std::string installed = read_text(source_path("etc/smd.toml"));
+  const std::string installed = read_text(source_path("etc/site.toml"));
 };
 
 // The package puts it there, and the lines of docs/operations.md come after that.
@@ -185,6 +185,10 @@ TEST_F(ImportOver, TheFileOfThePackageSaysNothingAndIsWrittenOver) {
   std::ofstream(toml()) << installed;
   const Finished done = import();
   EXPECT_EQ(done.exit_code, 0) << done.err;
+  std::ofstream(toml()) << read_text(source_path("etc/smd.toml"));
+  EXPECT_EQ(import().exit_code, 2) << "the report is there";
+  std::filesystem::remove(in_folder("etc/import-opensm.txt"));
+  EXPECT_EQ(import().exit_code, 0) << "what packages put there up to 2026-11-30";
   EXPECT_THAT(read_text(toml()), HasSubstr("priority = 7"));
   EXPECT_EQ(count_files(), 2u) << "the configuration and the report";
   EXPECT_EQ(import().exit_code, 2) << "what was imported is nobody's default";

@@ -164,6 +164,10 @@ TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
 TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();
   EXPECT_NE(read("etc/logrotate.d/smd").find("--signal=USR1"), std::string::npos);
+  EXPECT_NE(read("usr/share/smd/smd.toml").find("#lmc = 0"), std::string::npos);
+  EXPECT_EQ(read("etc/smd/smd.toml"), read("usr/share/smd/site.toml"));
+  EXPECT_EQ(read("etc/smd/smd.toml").find(" = "), std::string::npos)
+      << "an option's text changes with releases";
   std::ofstream(root / "etc/smd/smd.toml") << "[sm]\nlmc = 1\n";
   std::ofstream(root / "etc/logrotate.d/smd") << "# none\n";
   install();
