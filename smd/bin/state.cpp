@@ -205,13 +205,19 @@ class Staging {
   bool made_ = false;
 };
 
-/// Whoever may read the file may read what comes of it: there are keys in it.
-void copy_readers(const std::string& from, const std::filesystem::path& to) {
+/// Who may read both OpenSM's file, whose keys are in what comes of it, and the file in whose place
+/// that goes. A new one is as the packages make it, since keys may be added later.
+void limit_readers(const std::filesystem::path& fresh,
+                   const std::string& theirs,
+                   const std::filesystem::path& place) {
   using std::filesystem::perms;
   std::error_code error;
-  const perms readers = perms::owner_read | perms::group_read | perms::others_read;
-  const perms all = std::filesystem::status(from, error).permissions() & readers;
-  if (!error) std::filesystem::permissions(to, all | perms::owner_read | perms::owner_write, error);
+  perms all = perms::owner_read | perms::group_read;
+  if (const auto before = std::filesystem::status(place, error); std::filesystem::exists(before))
+    all = before.permissions() & (all | perms::others_read);
+  if (const auto read = std::filesystem::status(theirs, error); std::filesystem::exists(read))
+    all &= read.permissions();
+  std::filesystem::permissions(fresh, all | perms::owner_read | perms::owner_write, error);
 }
 
 /// What a package puts there, or did (etc/README.md): it sets nothing. A link is somebody's own.
@@ -248,7 +254,7 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
   for (const OpensmFile& file : files) {
     const std::filesystem::path path = staging.path() / file.name;
     if (!write_new(path, file.text)) return fail_at(dir / file.name, std::strerror(errno));
-    copy_readers(options.file, path);
+    limit_readers(path, options.file, dir / file.name);
   }
   const auto kept = [&](const std::string& name) { return staging.path() / ("was." + name); };
   const auto goes_over = [&](const std::string& name) {

@@ -525,17 +525,9 @@ class Importer : private OpensmReading {
   }
 
   void carry_log() {
-    const std::uint64_t flags = number_of("log_flags");
-    constexpr std::uint64_t kErrors = 0x01, kInfo = 0x02 | 0x04, kDebug = 0x08 | 0x10 | 0x20;
     if (!is_initial("log_flags")) {
-      const char* level = (flags & kDebug) != 0    ? "debug"
-                          : (flags & kInfo) != 0   ? "info"
-                          : (flags & kErrors) != 0 ? "warn"
-                                                   : "off";
-      carry_changed("log_flags",
-                    "log.level",
-                    quote_toml(level),
-                    "smd has levels instead of bits, and what OpenSM calls errors begins at warn");
+      const auto [level, why] = read_log_flags(number_of("log_flags"));
+      carry_changed("log_flags", "log.level", quote_toml(level), why);
     }
     const auto file = text_of("log_file");
     if (is_initial("log_file") || !file) return;

@@ -263,6 +263,9 @@ class OpensmReading {
 
   static std::vector<std::string> split_engines(std::string_view list);
 
+  /// The level of smd, and why it is no set of bits.
+  static std::pair<std::string, std::string> read_log_flags(std::uint64_t flags);
+
   /// As OpenSM: a number, in any base that C has, and whatever stands behind it is a name.
   std::vector<Guid> read_root_file(const std::string& path, std::string_view text);
 

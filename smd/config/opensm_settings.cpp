@@ -244,6 +244,20 @@ void OpensmReading::read_sources() {
     report(kAtEnd, place, what.substr(0, what.find(':')), Unknown, what.substr(what.find(':') + 2));
 }
 
+std::pair<std::string, std::string> OpensmReading::read_log_flags(std::uint64_t flags) {
+  constexpr std::uint64_t kErrors = 0x01, kInfo = 0x02 | 0x04, kDebug = 0x08 | 0x10 | 0x20;
+  constexpr std::uint64_t kAll = kErrors | kInfo | kDebug;
+  std::string why = "smd has levels instead of bits, and what OpenSM calls errors begins at warn";
+  if ((flags & kAll) == kAll) {
+    why += "; lines of debug, other than those of info, are not limited in number";
+    return {"debug", why};
+  }
+  if ((flags & kDebug) != 0)
+    why += "; debug, whose lines are not limited in number, is taken for all of OpenSM's alone";
+  if ((flags & (kInfo | kDebug)) != 0) return {"info", why};
+  return {(flags & kErrors) != 0 ? "warn" : "off", why};
+}
+
 void OpensmReading::append(std::vector<OpensmSetting> settings) {
   for (OpensmSetting& each : settings) settings_.push_back(std::move(each));
 }

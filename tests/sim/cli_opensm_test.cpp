@@ -254,13 +254,22 @@ TEST(ImportOpensm, AFaultLeavesNothingBehind) {
 
 TEST(ImportOpensm, OfKeysOnlyWhoReadThemBeforeMayRead) {
   const Written conf("opensm.conf", "m_key 0x77\n");
-  ASSERT_EQ(::chmod(conf.path().c_str(), 0600), 0);
-  ASSERT_EQ(smd({"import-opensm", conf.path(), "-o", conf.folder()}).exit_code, 0);
+  const std::string toml = conf.folder() + "/smd.toml";
+  const auto mode_of_import = [&](::mode_t mode) {
+    EXPECT_EQ(::chmod(conf.path().c_str(), mode), 0);
+    EXPECT_EQ(smd({"import-opensm", conf.path(), "-o", conf.folder(), "--force"}).exit_code, 0);
 
-  struct stat made {};
+    struct stat made {};
 
-  ASSERT_EQ(::stat((conf.folder() + "/smd.toml").c_str(), &made), 0);
-  EXPECT_EQ(made.st_mode & 0777, 0600u);
+    EXPECT_EQ(::stat(toml.c_str(), &made), 0);
+    return made.st_mode & 0777;
+  };
+  EXPECT_EQ(mode_of_import(0600), 0600u);
+  EXPECT_EQ(mode_of_import(0644), 0600u) << "as the file before";
+  std::filesystem::remove(toml);
+  EXPECT_EQ(mode_of_import(0644), 0640u);
+  ASSERT_EQ(::chmod(toml.c_str(), 0664), 0);
+  EXPECT_EQ(mode_of_import(0644), 0644u) << "the site's own choice";
 }
 
 }  // namespace cli_test

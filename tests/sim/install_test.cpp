@@ -164,6 +164,7 @@ TEST_F(Install, PutsThePluginOfOpensmWhereTheLoaderLooks) {
 TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();
   EXPECT_NE(read("etc/logrotate.d/smd").find("--signal=USR1"), std::string::npos);
+  EXPECT_NE(read("etc/logrotate.d/smd").find("\n    maxsize 200M\n"), std::string::npos);
   EXPECT_NE(read("usr/share/smd/smd.toml").find("#lmc = 0"), std::string::npos);
   EXPECT_EQ(read("etc/smd/smd.toml"), read("usr/share/smd/site.toml"));
   EXPECT_EQ(read("etc/smd/smd.toml").find(" = "), std::string::npos)
