@@ -57,15 +57,19 @@ TEST(PrintedPages, ShowWhatIsPrinted) {
   EXPECT_EQ(print(cluster, folder), shown_below("docs/benchmarks.md", cluster));
 }
 
-/// The first block of commands below a heading of docs/operations.md.
-std::string block_below(const std::string& heading) {
+/// The first block of commands below a heading of docs/operations.md, or the one behind `skipped`.
+std::string block_below(const std::string& heading, int skipped = 0) {
   std::ifstream file(source_path("docs/operations.md"));
   std::string out;
   bool below = false, inside = false;
   for (std::string line; std::getline(file, line);) {
-    if (line == "```" && inside) return out;
-    if (inside) out += line + "\n";
-    inside = inside || (below && line == "```");
+    if (line == "```" && inside && skipped-- == 0) return out;
+    if (line == "```" && below) {
+      inside = !inside;
+      out.clear();
+    } else if (inside) {
+      out += line + "\n";
+    }
     below = below || line == heading;
   }
   ADD_FAILURE() << "docs/operations.md has no block below '" << heading << "'";
@@ -113,6 +117,20 @@ TEST_F(PrintedLines, LeadBackToOpensmWhereItLeftItsLids) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(read_text(cache_ / "guid2lid"), "0x0000000000000001 0x0007 0x0007\n\n");
   EXPECT_EQ(read_text(folder_ / "told"), "disable --now smd\nenable --now opensm\n");
+}
+
+TEST_F(PrintedLines, DoNotStopOpensmWhereItsLidsCannotBeTaken) {
+  program("smd",
+          "test \"$1\" = check-config || exec '" + build_path("bin/smd") + "' \"$@\" --dir '" +
+              state_.string() + "'");
+  std::ofstream(cache_ / "guid2lid") << "no LID\n";
+  const std::string lines = block_below("## Switching from OpenSM", 1);
+  EXPECT_EQ(obey(lines).exit_code, 2);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "told"));
+  std::ofstream(cache_ / "guid2lid") << "0x0000000000000001 0x0007 0x0007\n\n";
+  const Finished done = obey(lines);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(read_text(folder_ / "told"), "disable --now opensm\nenable --now smd\n");
 }
 
 TEST_F(PrintedLines, DoNotStartOpensmWhereTheExportFails) {
