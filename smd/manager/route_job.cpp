@@ -471,6 +471,8 @@ RouteStatistics compute_statistics(const ActiveSubnet& in_force, const std::stop
                                   in_force.routing,
                                   {.threads = count_threads(entries), .stop = stop});
   if (stop.stop_requested()) {
+    // Without it every change of a burst would be checked in full, and planned as if by nothing.
+    if (out.verified == nullptr) out.verified = VerifiedRoutes::build(in_force.routes());
     if (out.verified != nullptr) out.load = out.verified->measure_load(in_force.fabric());
     return out;
   }

@@ -509,6 +509,18 @@ TEST(RouteJob, WhatTheCheckFoundGoesWithTheRoutes) {
   EXPECT_EQ(again.load.max, measure_load(*job.fabric, job.lids, next.tables.lft).max);
 }
 
+// Traps that keep coming stop the full check, each time.
+TEST(RouteJob, WhoeverIsStoppedLeavesTheNextChangeACheckByDifference) {
+  RouteJob job = job_for(fabric_from_shared(kRing), "updn");
+  const auto now = in_force(job, compute_routed(job));
+  std::stop_source stopped;
+  stopped.request_stop();
+  const RouteStatistics measured = compute_statistics(*now, stopped.get_token());
+  EXPECT_FALSE(measured.routes);
+  ASSERT_NE(measured.verified, nullptr);
+  EXPECT_EQ(measured.load.max, measure_load(*job.fabric, job.lids, now->routing->lft).max);
+}
+
 TEST(RouteJob, WhatWasKeptAndIsWrongIsFoundAndReplaced) {
   RouteJob job = job_for(fabric_from_shared(kRing), "updn");
   const auto now = in_force(job, compute_routed(job));
