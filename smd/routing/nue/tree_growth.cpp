@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::uint32_t kNoCost = std::numeric_limits<std::uint32_t>::max();
 
+// Steps that a search of a free path begins with for so many channels, and that a search for a
+// cycle counts for.
+constexpr std::size_t kChannelsCleared = 16;
+constexpr std::size_t kCycleSearch = 16;
+
 }  // namespace
 
 EscapeTree::EscapeTree(const Channels& channels, const std::vector<SwitchIdx>& roots)
@@ -203,6 +208,9 @@ std::vector<Channel> find_free_path(const Channels& channels,
                                     const IndexVector<SwitchIdx, Channel>& taken,
                                     bool fitting,
                                     std::size_t& steps) {
+  if (steps == 0) return {};
+  const auto spend = [&](std::size_t some) { steps -= std::min(steps, some); };
+  spend(1 + channels.size() / kChannelsCleared);
   std::vector<Channel> onward(channels.size(), kNoChannel);  // itself: the last one
   std::vector<Channel> reached;                              // near to far
   const auto reach = [&](Channel c, Channel next) {
@@ -214,9 +222,11 @@ std::vector<Channel> find_free_path(const Channels& channels,
     return sw == start;
   };
   const auto is_free = [&](Channel in, Channel out) {
-    if (turns.has(in, out)) return true;
-    if (steps == 0 || (fitting && !turns.fits(in, out))) return false;
+    if (steps == 0) return false;
     --steps;
+    if (turns.has(in, out)) return true;
+    if (fitting && !turns.fits(in, out)) return false;
+    spend(kCycleSearch);
     if (!turns.add(in, out)) return false;
     turns.remove(in, out);
     return true;

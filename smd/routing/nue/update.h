@@ -161,7 +161,7 @@ class NueUpdate {
   std::vector<Channel> gained_;
   bool from_scratch_ = false;
   std::size_t escape_steps_ =
-      1 << 16;               // turns that may be looked at for ways to escape, of all LIDs
+      1 << 20;               // turns that may be looked at for ways to escape, of all LIDs
   bool relinked_ = false;    // hosts that come and go move nobody else
   std::vector<char> moved_;  // by LID
   std::vector<Broken> broken_;

@@ -188,6 +188,35 @@ TEST_P(TurnSets, AnEscapeTreeGoesBesideTheTurnsThatAreThereOrLeavesThemAlone) {
   EXPECT_GT(none, 0u);
 }
 
+// Turns that are in the set cost a look as well: without a bound on these a search that is out of
+// steps would still go through all of them.
+TEST_P(TurnSets, ASearchOfAFreePathEndsWithItsSteps) {
+  const Generated g = generated(GetParam());
+  const SwitchGraph graph{g.fabric};
+  const Channels channels{graph};
+  const IndexVector<SwitchIdx, Channel> nobody(graph.switches(), kNoChannel);
+  const EscapeTree escape{channels, {SwitchIdx{0}}};
+  TurnSet turns{channels, escape.list_channels()};
+  for (const auto& [in, out] : escape.list_turns()) turns.add(in, out);
+  turns.keep();
+  for (std::uint32_t sw = 1; sw < graph.switches(); ++sw) {
+    const auto find = [&](std::size_t& steps) {
+      return find_free_path(channels, turns, SwitchIdx{sw}, SwitchIdx{0}, nobody, steps);
+    };
+    std::size_t steps = 1'000'000;
+    const std::vector<Channel> path = find(steps);
+    ASSERT_FALSE(path.empty());
+    EXPECT_GE(1'000'000 - steps, path.size());  // the turns of the path alone, and its beginning
+    if (path.size() > 1) {
+      std::size_t few = 1;
+      EXPECT_TRUE(find(few).empty());
+      EXPECT_EQ(few, 0u);
+    }
+    std::size_t none = 0;
+    EXPECT_TRUE(find(none).empty());
+  }
+}
+
 TEST_P(TurnSets, AFreePathIsThereWhereAnyIs) {
   const Generated g = generated(GetParam());
   const SwitchGraph graph{g.fabric};
