@@ -68,8 +68,8 @@ class EscapeTree {
 /// The channels of a shortest path whose turns are in the set or agree with its order; where there
 /// is none, of one whose turns close no cycle, each for itself; else none. It may pass a switch
 /// twice. A switch with a channel in `taken` is left by that one. Leaves the set as it is, but for
-/// its order. `steps`: turns that may still be looked at, one for which a cycle is searched counting
-/// for some, counted down; with none left there is no path. Requires: as above.
+/// its order. `steps`: turns that may still be looked at, one for which a cycle is searched
+/// counting for some, counted down; with none left there is no path. Requires: as above.
 [[nodiscard]] std::vector<Channel> find_free_path(const Channels& channels,
                                                   TurnSet& turns,
                                                   SwitchIdx start,
@@ -96,8 +96,8 @@ class TreeGrowth {
  public:
   explicit TreeGrowth(const Channels& channels);
 
-  /// Switches whose channel is settled beforehand; their turns are in the set. Requires: the
-  /// channel leads to the destination or another such switch, one step nearer.
+  /// Switches whose channel is settled beforehand; their turns are in the set. Requires, for
+  /// grow(): the channel leads to the destination or another such switch, one step nearer.
   void settle(SwitchIdx sw, Channel egress, std::uint32_t depth);
 
   void forget_settled() { settled_.clear(); }

@@ -100,18 +100,22 @@ std::vector<Lid> NueUpdate::list_recomputed() const {
     if (!moved_[value]) continue;
     (lid > old.top() || layer_[value] != previous_layer(lid) ? list : maybe).push_back(lid);
   }
-  std::vector<char> differs(maybe.size(), 0);
-  for (const SwitchIdx sw : changes_.before.indices()) {
-    const SwitchIdx row = changes_.before[sw];
-    if (row != kNone<SwitchIdx> && result_.lft.shares_row(sw, old, row)) continue;
+  const auto sort_out = [&](SwitchIdx sw, auto&& was) {
     const std::span<const PortNum> is = result_.lft.row(sw);
-    for (std::size_t at = 0; at < maybe.size(); ++at) {
-      const PortNum was = row == kNone<SwitchIdx> ? kNoRoute : old.route(row, maybe[at]);
-      if (is[maybe[at].value()] != was) differs[at] = 1;
-    }
+    std::erase_if(maybe, [&](Lid lid) {
+      const bool differs = is[lid.value()] != was(lid);
+      if (differs) list.push_back(lid);
+      return differs;
+    });
+  };
+  const auto& before = changes_.before;
+  for (const SwitchIdx sw : before.indices()) {
+    if (before[sw] == kNone<SwitchIdx>) sort_out(sw, [](Lid) { return kNoRoute; });
   }
-  for (std::size_t at = 0; at < maybe.size(); ++at) {
-    if (differs[at]) list.push_back(maybe[at]);
+  for (const SwitchIdx sw : before.indices()) {
+    const SwitchIdx row = before[sw];
+    if (row == kNone<SwitchIdx> || result_.lft.shares_row(sw, old, row)) continue;
+    sort_out(sw, [was = old.row(row)](Lid lid) { return was[lid.value()]; });
   }
   std::ranges::sort(list);
   return list;
@@ -490,111 +494,6 @@ std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
          escapes_[layer] ? escapes_[layer]->list_links() : std::vector<Channel>{}});
   for (Channel c = 0; c < load_.size(); ++c) record.paths[c] /= costs_[c];
   return std::make_shared<const TurnRecord>(std::move(record));
-}
-
-// Links that came up, and the trees in force: what gets shorter over them goes there, and of the
-// rest their share.
-
-void NueUpdate::use_gained() {
-  for (const Channel gained : gained_) {
-    for (const TargetLid& wanted : wanted_) shorten(wanted, gained);
-  }
-  for (const Channel gained : gained_) fill(gained);
-}
-
-// Links to the last switch; kUnreached on other islands.
-std::uint32_t NueUpdate::depth(SwitchIdx sw, const TargetLid& wanted) const {
-  std::uint32_t links = 0;
-  for (; sw != wanted.last; ++links) {
-    const Channel egress = entry(sw, wanted.lid);
-    if (egress == kNoChannel) return kUnreached;
-    sw = channels_.to[egress];
-  }
-  return links;
-}
-
-std::uint64_t NueUpdate::count_paths(SwitchIdx sw, Lid lid) const {
-  std::uint64_t paths = targets_.hosts[sw];
-  for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
-    if (entry(channels_.to[c], lid) == channels_.reverse[c])
-      paths += count_paths(channels_.to[c], lid);
-  }
-  return paths;
-}
-
-// On from the switch that the link makes nearer, as far as others get nearer by that or their load
-// gets more even.
-void NueUpdate::shorten(const TargetLid& wanted, Channel gained) {
-  const SwitchIdx start = channels_.from[gained];
-  const std::uint32_t now = depth(start, wanted);
-  if (now == kUnreached || depth(channels_.to[gained], wanted) + 1 >= now ||
-      !move(wanted, gained, false))
-    return;
-  std::vector<SwitchIdx> nearer{start};
-  for (std::size_t at = 0; at < nearer.size(); ++at) {
-    const std::uint32_t own = depth(nearer[at], wanted);
-    for (Channel c = channels_.first[nearer[at].value()];
-         c < channels_.first[nearer[at].value() + 1];
-         ++c) {
-      const SwitchIdx neighbour = channels_.to[c];
-      const Channel channel = channels_.reverse[c];
-      const bool follows = entry(neighbour, wanted.lid) == channel;
-      if (!follows) {
-        const std::uint32_t links = depth(neighbour, wanted);
-        if (links == own + 1) move(wanted, channel, true);
-        if (links <= own + 1 || !move(wanted, channel, false)) continue;
-      }
-      nearer.push_back(neighbour);
-    }
-  }
-}
-
-// Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
-void NueUpdate::fill(Channel gained) {
-  const SwitchIdx sw = channels_.from[gained];
-  std::vector<std::pair<std::uint16_t, const TargetLid*>> some;
-  for (const TargetLid& wanted : wanted_) {
-    const Channel egress = entry(sw, wanted.lid);
-    if (wanted.demand == 0 || egress == kNoChannel || egress == gained) continue;
-    if (depth(channels_.to[gained], wanted) + 1 == depth(sw, wanted))
-      some.emplace_back(static_cast<std::uint16_t>(wanted.lid.value() * 40503u), &wanted);
-  }
-  std::ranges::sort(some);
-  for (const auto& [place, wanted] : some) {
-    if (load_[entry(sw, wanted->lid)] > load_[gained]) move(*wanted, gained, true);
-  }
-}
-
-// As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
-// Requires: the path behind it does not come back.
-bool NueUpdate::move(const TargetLid& wanted, Channel egress, bool if_even) {
-  const SwitchIdx sw = channels_.from[egress];
-  const std::uint64_t paths = count_paths(sw, wanted.lid) * wanted.demand;
-  if (if_even && paths == 0) return false;
-  const auto change_load = [&](Channel first, bool add) {
-    double grown = 0;
-    const auto visit = [&](Channel c) {
-      const std::uint64_t weight = paths * costs_[c];
-      const auto before = static_cast<double>(load_[c]);
-      load_[c] += add ? weight : 0 - weight;
-      const auto after = static_cast<double>(load_[c]);
-      grown += after * after - before * before;
-    };
-    visit(first);
-    follow(channels_.to[first], wanted, visit);
-    return grown;
-  };
-  const Channel old = entry(sw, wanted.lid);
-  const double shrunk = -change_load(old, false);
-  const double grown = change_load(egress, true);
-  const auto refuse = [&] {
-    change_load(egress, false);
-    change_load(old, true);
-    return false;
-  };
-  if (if_even && grown >= shrunk) return refuse();
-
-  return turn(wanted, egress) || refuse();
 }
 
 // What a change leaves uneven in the trees that are kept: the fullest links give away what other

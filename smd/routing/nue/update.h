@@ -73,6 +73,9 @@ class NueUpdate {
     friend auto operator<=>(const Cell&, const Cell&) = default;
   };
 
+  /// Of a switch to a LID over a link that came up, beside the way that it takes.
+  enum class Way : std::uint8_t { Farther, AsFar, Nearer };
+
   // What is known of the routes in force.
   [[nodiscard]] bool carry_over(const TurnRecord& record);
   [[nodiscard]] bool are_islands_split_only(const SwitchGraph& before) const;
@@ -112,12 +115,14 @@ class NueUpdate {
 
   // Links that came up.
   void use_gained();
+  void compare_ways(std::span<const Channel> gained);
   void shorten(const TargetLid& wanted, Channel gained);
-  void fill(Channel gained);
+  void fill(Channel gained, std::span<const Way> ways);
   void rebalance(bool asked);
   bool turn(const TargetLid& wanted, Channel egress);
   bool move(const TargetLid& wanted, Channel egress, bool if_even);
   [[nodiscard]] std::uint32_t depth(SwitchIdx sw, const TargetLid& wanted) const;
+  std::uint32_t depth_again(SwitchIdx sw, const TargetLid& wanted);
   [[nodiscard]] std::uint64_t count_paths(SwitchIdx sw, Lid lid) const;
   [[nodiscard]] std::uint8_t previous_layer(Lid lid) const;
 
@@ -179,7 +184,10 @@ class NueUpdate {
   std::vector<SwitchIdx> path_, dead_, settled_;
   std::vector<Channel> into_;
   std::vector<std::pair<Channel, Channel>> new_turns_;
-  IndexVector<SwitchIdx, std::uint32_t> depth_beside_;  // of settle_beside(); else kUnreached
+  IndexVector<SwitchIdx, std::uint32_t> depth_beside_;  // of settled_; else kUnreached
+  std::span<const Channel> ways_of_;
+  std::vector<Way> ways_;           // by channel of ways_of_ and place in wanted_
+  std::vector<char> is_shortened_;  // by place in wanted_: ways_ may be out of date
   IndexVector<SwitchIdx, char> is_missing_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };

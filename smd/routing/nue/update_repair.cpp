@@ -1,7 +1,8 @@
 // Trees that a change has broken are completed, or grown anew, on the layer that they have wherever
-// that can be done.
+// that can be done. Links that came up take what they shorten and their share of the rest.
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "smd/routing/nue/update.h"
@@ -12,6 +13,9 @@ namespace {
 // How often switches that a tree leaves out are sent along turns that are free, before all switches
 // are sent along the escape tree.
 constexpr int kEscapeRounds = 6;
+
+// Links that came up whose ways are compared together.
+constexpr std::size_t kGainedAtOnce = 64;
 
 }  // namespace
 
@@ -94,17 +98,11 @@ void NueUpdate::settle_beside(const TargetLid& wanted) {
   for (const SwitchIdx dead : dead_) {
     const std::uint32_t place = dead.value();
     for (Channel c = channels_.first[place]; c < channels_.first[place + 1]; ++c) {
-      SwitchIdx sw = channels_.to[c];
-      if (is_missing_[sw]) continue;
-      path_.clear();
-      for (; depth_beside_[sw] == kUnreached; sw = channels_.to[entry(sw, wanted.lid)])
-        path_.push_back(sw);
-      std::uint32_t depth = depth_beside_[sw];
-      for (std::size_t at = path_.size(); at-- > 0;) {
-        depth_beside_[path_[at]] = ++depth;
-        settled_.push_back(path_[at]);
-        growth_.settle(path_[at], entry(path_[at], wanted.lid), depth);
-      }
+      const SwitchIdx sw = channels_.to[c];
+      if (is_missing_[sw] || sw == wanted.last) continue;
+      const std::uint32_t depth =
+          dead_.size() == 1 ? this->depth(sw, wanted) : depth_again(sw, wanted);
+      growth_.settle(sw, entry(sw, wanted.lid), depth);
     }
   }
   for (const SwitchIdx sw : settled_) depth_beside_[sw] = kUnreached;
@@ -231,6 +229,162 @@ void NueUpdate::take_grown(const TargetLid& wanted, unsigned layer) {
   }
   taken_[layer].add(tree);
   change_load(tree, wanted.demand, true);
+}
+
+// Links that came up, and the trees in force: what gets shorter over them goes there, and of the
+// rest their share.
+
+void NueUpdate::use_gained() {
+  const std::span all{gained_};
+  const auto in_turn = [&](auto&& use) {
+    for (std::size_t first = 0; first < all.size(); first += kGainedAtOnce) {
+      const auto some = all.subspan(first, std::min(kGainedAtOnce, all.size() - first));
+      if (ways_of_.data() != some.data()) compare_ways(some);
+      for (std::size_t i = 0; i < some.size(); ++i)
+        use(some[i], std::span{ways_}.subspan(i * wanted_.size(), wanted_.size()));
+    }
+  };
+  in_turn([&](Channel gained, std::span<const Way> ways) {
+    for (std::size_t at = 0; at < wanted_.size(); ++at) {
+      if (ways[at] != Way::Nearer && !is_shortened_[at]) continue;
+      is_shortened_[at] = 1;
+      shorten(wanted_[at], gained);
+    }
+  });
+  if (std::ranges::count(is_shortened_, 0) != std::ssize(is_shortened_)) ways_of_ = {};
+  in_turn([&](Channel gained, std::span<const Way> ways) { fill(gained, ways); });
+}
+
+// LID by LID, since links that came up together mostly are of one switch, and their ways the same.
+void NueUpdate::compare_ways(std::span<const Channel> gained) {
+  ways_of_ = gained;
+  ways_.assign(gained.size() * wanted_.size(), Way::Farther);
+  is_shortened_.assign(wanted_.size(), 0);
+  for (std::size_t at = 0; at < wanted_.size(); ++at) {
+    const TargetLid& wanted = wanted_[at];
+    settled_.assign(1, wanted.last);
+    depth_beside_[wanted.last] = 0;
+    for (std::size_t i = 0; i < gained.size(); ++i) {
+      const std::uint32_t now = depth_again(channels_.from[gained[i]], wanted);
+      if (now == kUnreached) continue;
+      const std::uint32_t other = depth_again(channels_.to[gained[i]], wanted) + 1;
+      if (other <= now) ways_[i * wanted_.size() + at] = other < now ? Way::Nearer : Way::AsFar;
+    }
+    for (const SwitchIdx sw : settled_) depth_beside_[sw] = kUnreached;
+  }
+}
+
+// As depth(), and leaves it in depth_beside_ for every switch on the path, of settled_.
+std::uint32_t NueUpdate::depth_again(SwitchIdx sw, const TargetLid& wanted) {
+  path_.clear();
+  while (depth_beside_[sw] == kUnreached) {
+    const Channel egress = entry(sw, wanted.lid);
+    if (egress == kNoChannel) return kUnreached;
+    path_.push_back(sw);
+    sw = channels_.to[egress];
+  }
+  std::uint32_t depth = depth_beside_[sw];
+  for (std::size_t at = path_.size(); at-- > 0;) {
+    depth_beside_[path_[at]] = ++depth;
+    settled_.push_back(path_[at]);
+  }
+  return depth;
+}
+
+// Links to the last switch; kUnreached on other islands.
+std::uint32_t NueUpdate::depth(SwitchIdx sw, const TargetLid& wanted) const {
+  std::uint32_t links = 0;
+  for (; sw != wanted.last; ++links) {
+    const Channel egress = entry(sw, wanted.lid);
+    if (egress == kNoChannel) return kUnreached;
+    sw = channels_.to[egress];
+  }
+  return links;
+}
+
+std::uint64_t NueUpdate::count_paths(SwitchIdx sw, Lid lid) const {
+  std::uint64_t paths = targets_.hosts[sw];
+  for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
+    if (entry(channels_.to[c], lid) == channels_.reverse[c])
+      paths += count_paths(channels_.to[c], lid);
+  }
+  return paths;
+}
+
+// On from the switch that the link makes nearer, as far as others get nearer by that or their load
+// gets more even.
+void NueUpdate::shorten(const TargetLid& wanted, Channel gained) {
+  const SwitchIdx start = channels_.from[gained];
+  const std::uint32_t now = depth(start, wanted);
+  if (now == kUnreached || depth(channels_.to[gained], wanted) + 1 >= now ||
+      !move(wanted, gained, false))
+    return;
+  std::vector<SwitchIdx> nearer{start};
+  for (std::size_t at = 0; at < nearer.size(); ++at) {
+    const std::uint32_t own = depth(nearer[at], wanted);
+    for (Channel c = channels_.first[nearer[at].value()];
+         c < channels_.first[nearer[at].value() + 1];
+         ++c) {
+      const SwitchIdx neighbour = channels_.to[c];
+      const Channel channel = channels_.reverse[c];
+      const bool follows = entry(neighbour, wanted.lid) == channel;
+      if (!follows) {
+        const std::uint32_t links = depth(neighbour, wanted);
+        if (links == own + 1) move(wanted, channel, true);
+        if (links <= own + 1 || !move(wanted, channel, false)) continue;
+      }
+      nearer.push_back(neighbour);
+    }
+  }
+}
+
+// Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
+void NueUpdate::fill(Channel gained, std::span<const Way> ways) {
+  const SwitchIdx sw = channels_.from[gained];
+  std::vector<std::pair<std::uint16_t, const TargetLid*>> some;
+  for (std::size_t at = 0; at < wanted_.size(); ++at) {
+    const TargetLid& wanted = wanted_[at];
+    if (ways[at] != Way::AsFar || wanted.demand == 0) continue;
+    const Channel egress = entry(sw, wanted.lid);
+    if (egress != kNoChannel && egress != gained)
+      some.emplace_back(static_cast<std::uint16_t>(wanted.lid.value() * 40503u), &wanted);
+  }
+  std::ranges::sort(some);
+  for (const auto& [place, wanted] : some) {
+    if (load_[entry(sw, wanted->lid)] > load_[gained]) move(*wanted, gained, true);
+  }
+}
+
+// As turn(). With `if_even` only if the sum of the squares of the loads shrinks by that.
+// Requires: the path behind it does not come back.
+bool NueUpdate::move(const TargetLid& wanted, Channel egress, bool if_even) {
+  const SwitchIdx sw = channels_.from[egress];
+  const std::uint64_t paths = count_paths(sw, wanted.lid) * wanted.demand;
+  if (if_even && paths == 0) return false;
+  const auto change_load = [&](Channel first, bool add) {
+    double grown = 0;
+    const auto visit = [&](Channel c) {
+      const std::uint64_t weight = paths * costs_[c];
+      const auto before = static_cast<double>(load_[c]);
+      load_[c] += add ? weight : 0 - weight;
+      const auto after = static_cast<double>(load_[c]);
+      grown += after * after - before * before;
+    };
+    visit(first);
+    follow(channels_.to[first], wanted, visit);
+    return grown;
+  };
+  const Channel old = entry(sw, wanted.lid);
+  const double shrunk = -change_load(old, false);
+  const double grown = change_load(egress, true);
+  const auto refuse = [&] {
+    change_load(egress, false);
+    change_load(old, true);
+    return false;
+  };
+  if (if_even && grown >= shrunk) return refuse();
+
+  return turn(wanted, egress) || refuse();
 }
 
 }  // namespace smd
