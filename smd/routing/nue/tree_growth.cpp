@@ -269,7 +269,7 @@ std::vector<Channel> find_free_path(const Channels& channels,
 }
 
 TreeGrowth::TreeGrowth(const Channels& channels)
-    : channels_(channels), seen_(channels.switches(), 0) {}
+    : channels_(channels), seen_(channels.switches(), 0), due_at_(channels.switches(), 0) {}
 
 void TreeGrowth::settle(SwitchIdx sw, Channel egress, std::uint32_t depth) {
   settled_.push_back({sw, egress, depth});
@@ -346,8 +346,11 @@ bool TreeGrowth::complete(TurnSet& turns,
   in_tree_.insert(in_tree_.end(), missing.begin(), missing.end());
   ++round_;
   for (const SwitchIdx sw : missing) seen_[sw] = round_;
+  for (const SwitchIdx sw : missing) due_at_[sw] = kUnreached;
   due_.clear();
   const auto queue = [&](std::uint32_t depth, SwitchIdx sw) {
+    if (due_at_[sw] <= depth) return;  // looks for the next depth itself when it comes to that
+    due_at_[sw] = depth;
     due_.emplace_back(depth, sw);
     std::ranges::push_heap(due_, std::greater<>{});
   };
@@ -368,6 +371,7 @@ bool TreeGrowth::complete(TurnSet& turns,
     }
     if (tree_.depth[sw] != kUnreached) continue;
     if (!attach(turns, sw, depth, load, {})) {
+      due_at_[sw] = kUnreached;
       queue_beside(sw, depth + 1);
       continue;
     }

@@ -146,6 +146,7 @@ class TreeGrowth {
   std::uint32_t round_ = 0;
   std::vector<Channel> choices_;
   std::vector<std::pair<std::uint32_t, SwitchIdx>> due_;  // a heap: depth to be attached at
+  IndexVector<SwitchIdx, std::uint32_t> due_at_;          // the least of these
 };
 
 // Routes to one destination switch as a tree of least price (Dijkstra), grown outwards from it like

@@ -186,8 +186,9 @@ class NueUpdate {
   std::vector<std::pair<Channel, Channel>> new_turns_;
   IndexVector<SwitchIdx, std::uint32_t> depth_beside_;  // of settled_; else kUnreached
   std::span<const Channel> ways_of_;
-  std::vector<Way> ways_;           // by channel of ways_of_ and place in wanted_
-  std::vector<char> is_shortened_;  // by place in wanted_: ways_ may be out of date
+  std::vector<Way> ways_;                 // by channel of ways_of_ and place in wanted_
+  std::vector<char> is_shortened_;        // by place in wanted_: ways_ may be out of date
+  std::vector<std::uint32_t> scattered_;  // places in wanted_, in which fill() takes them
   IndexVector<SwitchIdx, char> is_missing_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;
 };

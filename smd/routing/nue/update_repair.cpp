@@ -2,6 +2,7 @@
 // that can be done. Links that came up take what they shorten and their share of the rest.
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -235,6 +236,7 @@ void NueUpdate::take_grown(const TargetLid& wanted, unsigned layer) {
 // rest their share.
 
 void NueUpdate::use_gained() {
+  if (gained_.empty()) return;
   const std::span all{gained_};
   const auto in_turn = [&](auto&& use) {
     for (std::size_t first = 0; first < all.size(); first += kGainedAtOnce) {
@@ -252,6 +254,11 @@ void NueUpdate::use_gained() {
     }
   });
   if (std::ranges::count(is_shortened_, 0) != std::ssize(is_shortened_)) ways_of_ = {};
+  scattered_.resize(wanted_.size());
+  std::iota(scattered_.begin(), scattered_.end(), 0u);
+  std::ranges::sort(scattered_, {}, [&](std::uint32_t at) {
+    return static_cast<std::uint16_t>(wanted_[at].lid.value() * 40503u);
+  });
   in_turn([&](Channel gained, std::span<const Way> ways) { fill(gained, ways); });
 }
 
@@ -341,17 +348,12 @@ void NueUpdate::shorten(const TargetLid& wanted, Channel gained) {
 // Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
 void NueUpdate::fill(Channel gained, std::span<const Way> ways) {
   const SwitchIdx sw = channels_.from[gained];
-  std::vector<std::pair<std::uint16_t, const TargetLid*>> some;
-  for (std::size_t at = 0; at < wanted_.size(); ++at) {
+  for (const std::uint32_t at : scattered_) {
     const TargetLid& wanted = wanted_[at];
     if (ways[at] != Way::AsFar || wanted.demand == 0) continue;
     const Channel egress = entry(sw, wanted.lid);
-    if (egress != kNoChannel && egress != gained)
-      some.emplace_back(static_cast<std::uint16_t>(wanted.lid.value() * 40503u), &wanted);
-  }
-  std::ranges::sort(some);
-  for (const auto& [place, wanted] : some) {
-    if (load_[entry(sw, wanted->lid)] > load_[gained]) move(*wanted, gained, true);
+    if (egress != kNoChannel && egress != gained && load_[egress] > load_[gained])
+      move(wanted, gained, true);
   }
 }
 
