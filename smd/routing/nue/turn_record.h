@@ -86,7 +86,7 @@ class ChannelsByPort {
 /// A LID, and whom it leads to.
 struct TargetLid {
   Lid lid;
-  SwitchIdx last;
+  SwitchIdx last;  // kNone, in a record: it is away
   PortNum egress;
   std::uint32_t demand = 0;  // 0: a switch, or nothing that counts
   std::uint8_t layer = 0;

@@ -42,6 +42,7 @@ NueUpdate::NueUpdate(const Fabric& fabric,
       in_force_(in_force),
       changes_(find_port_changes(*in_force.fabric, fabric, graph)),
       by_port_(graph),
+      keeps_unowned_(keeps_unowned),
       island_of_(fabric.switch_count(), 0),
       wanted_(keeps_unowned ? list_kept_lids(fabric, lids, targets, in_force)
                             : list_served_lids(targets)),
@@ -171,6 +172,7 @@ bool NueUpdate::carry_over(const TurnRecord& record) {
       taken_.emplace_back(channels_, counted, *map_);
   }
   match_lids(record);
+  keep_stranded();
   move_senders(record);
   const std::vector<Cell> cells = list_broken_cells();
   for (std::size_t at = 0; at < cells.size();) {
@@ -206,10 +208,31 @@ bool NueUpdate::are_islands_split_only(const SwitchGraph& before) const {
 }
 
 void NueUpdate::match_lids(const TurnRecord& record) {
+  std::vector<char> is_there(record.graph.switches(), 0);
+  for (const SwitchIdx row : changes_.before) {
+    if (row != kNone<SwitchIdx>) is_there[row.value()] = 1;
+  }
+  const auto is_stranded = [&](const TargetLid& was) {
+    return was.last == kNone<SwitchIdx> || !is_there[was.last.value()];
+  };
+  if (keeps_unowned_) {
+    for (const TargetLid& was : record.served) {
+      if (is_stranded(was) && lids_.owner_of(was.lid) == kNone<PortIdx>) stranded_.push_back(was);
+    }
+    std::erase_if(wanted_, [&](const TargetLid& wanted) {
+      return std::ranges::binary_search(stranded_, wanted.lid, {}, &TargetLid::lid);
+    });
+  }
   same_.assign(wanted_.size(), 0);
+  auto stranded = stranded_.begin();
   auto was = record.served.begin();
   const auto forget_up_to = [&](std::uint32_t lid) {
     for (; was != record.served.end() && was->lid.value() < lid; ++was) {
+      if (stranded != stranded_.end() && stranded->lid == was->lid) {
+        forget_loads(*was, record);
+        *stranded++ = {.lid = was->lid, .last = kNone<SwitchIdx>, .egress = kNoRoute};
+        continue;
+      }
       forget(*was, record);
       erase_entries(was->lid);
     }
@@ -218,9 +241,11 @@ void NueUpdate::match_lids(const TurnRecord& record) {
     const TargetLid& wanted = wanted_[at];
     forget_up_to(wanted.lid.value());
     if (was == record.served.end() || was->lid != wanted.lid) continue;
-    same_[at] = changes_.before[wanted.last] == was->last && was->demand == wanted.demand;
+    same_[at] = was->last != kNone<SwitchIdx> && changes_.before[wanted.last] == was->last &&
+                was->demand == wanted.demand;
     if (!same_[at]) {
       forget(*was, record);
+      if (!keeps_unowned_ && is_stranded(*was)) erase_entries(was->lid);
     } else if (was->egress != wanted.egress) {
       result_.lft.set_route(wanted.last, wanted.lid, wanted.egress);
       moved_[wanted.lid.value()] = 1;
@@ -228,6 +253,41 @@ void NueUpdate::match_lids(const TurnRecord& record) {
     ++was;
   }
   forget_up_to(~0u);
+}
+
+// LIDs whose switch is away keep entries that lead towards it, and their turns count; so whoever
+// comes back with it finds them. One that leads elsewhere than it did has to end there.
+void NueUpdate::keep_stranded() {
+  if (stranded_.empty()) return;
+  std::vector<std::pair<SwitchIdx, PortNum>> relinked;
+  for (const SwitchIdx sw : changes_.before.indices()) {
+    for (unsigned port = 1; changes_.suspect[sw].any() && port < 256; ++port) {
+      if (changes_.suspect[sw][port])
+        relinked.emplace_back(sw, PortNum{static_cast<std::uint8_t>(port)});
+    }
+  }
+  for (const TargetLid& stranded : stranded_) {
+    const Lid lid = stranded.lid;
+    TreeTurns& taken = taken_[layer_[lid.value()]];
+    const auto leads_over = [&](SwitchIdx sw, PortNum port) {
+      return result_.lft.route(sw, lid) == port && by_port_(sw, port) != kNoChannel;
+    };
+    for (const auto& [sw, port] : relinked) {
+      if (!leads_over(sw, port) ||
+          result_.lft.route(channels_.to[by_port_(sw, port)], lid) == kNoRoute)
+        continue;
+      result_.lft.set_route(sw, lid, kNoRoute);
+      moved_[lid.value()] = 1;
+    }
+    for (const auto& [sw, port] : relinked) {
+      if (!leads_over(sw, port)) continue;
+      const Channel first = channels_.first[sw.value()], end = channels_.first[sw.value() + 1];
+      for (Channel c = first; c < end; ++c) {
+        const Channel in = channels_.reverse[c];
+        if (entry(channels_.to[c], lid) == in) taken.add(in, by_port_(sw, port));
+      }
+    }
+  }
 }
 
 void NueUpdate::erase_entries(Lid lid) {
@@ -247,8 +307,13 @@ void NueUpdate::forget(const TargetLid& lid, const TurnRecord& record) {
     const Channel out = entry_before(record.channels->to[in]);
     if (out != kNoChannel && map_->now[in] != kNoChannel && map_->now[out] != kNoChannel)
       taken.remove(map_->now[in], map_->now[out]);
-    follow_before(record, SwitchIdx{row}, lid, std::uint64_t{0} - record.hosts[SwitchIdx{row}]);
   }
+  forget_loads(lid, record);
+}
+
+void NueUpdate::forget_loads(const TargetLid& lid, const TurnRecord& record) {
+  for (const SwitchIdx row : record.hosts.indices())
+    follow_before(record, row, lid, std::uint64_t{0} - record.hosts[row]);
 }
 
 // Adds to every channel of the path, as it was, that there still is.
@@ -479,6 +544,8 @@ void NueUpdate::release_escapes() {
 }
 
 std::shared_ptr<const TurnRecord> NueUpdate::make_record() {
+  wanted_.insert(wanted_.end(), stranded_.begin(), stranded_.end());
+  std::ranges::sort(wanted_, {}, &TargetLid::lid);
   for (TargetLid& lid : wanted_) lid.layer = layer_[lid.lid.value()];
   TurnRecord record{.graph = graph_,
                     .channels = shared_channels_,

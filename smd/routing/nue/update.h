@@ -33,9 +33,9 @@ void set_layer_sls(std::size_t switches,
 // over, and only LIDs that the change touches are looked at. Where there is no record of them, or
 // islands grow together, every entry is read.
 //
-// A LID that nobody has any more keeps its tree and its layer as long as the switch is there that
-// served it, so that who comes back finds them. Its turns count, its loads do not. Without
-// `keeps_unowned` all such go.
+// A LID that nobody has any more keeps its tree and its layer, so that who comes back finds them:
+// where the switch is away that served it, as far as entries lead towards it. Its turns count, its
+// loads do not. Without `keeps_unowned` all such go.
 
 class NueUpdate {
  public:
@@ -81,7 +81,9 @@ class NueUpdate {
   [[nodiscard]] bool are_islands_split_only(const SwitchGraph& before) const;
   void move_senders(const TurnRecord& record);
   void match_lids(const TurnRecord& record);
+  void keep_stranded();
   void forget(const TargetLid& lid, const TurnRecord& record);
+  void forget_loads(const TargetLid& lid, const TurnRecord& record);
   void erase_entries(Lid lid);
   [[nodiscard]] std::vector<Cell> list_broken_cells() const;
   void cut_out(const TargetLid& lid, std::span<const Cell> cells, const TurnRecord& record);
@@ -151,11 +153,13 @@ class NueUpdate {
 
   const PortChanges changes_;
   const ChannelsByPort by_port_;
+  const bool keeps_unowned_;
   IndexVector<SwitchIdx, std::uint32_t> island_of_;
   std::vector<std::uint32_t> island_size_;
   std::vector<SwitchIdx> roots_;      // of escape trees: one for each island
   std::vector<Channel> first_order_;  // along escape trees
   std::vector<TargetLid> wanted_;     // ascending by LID
+  std::vector<TargetLid> stranded_;   // likewise; nobody has them, and their switch is away
   std::vector<std::uint8_t> layer_;   // by LID
 
   RoutingTables result_;
