@@ -7,13 +7,17 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/nue/turn_record.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "tests/support/fabric_text.h"
 #include "tests/unit/routing/support/generated.h"
+#include "tests/unit/routing/support/trees.h"
 #include "tests/unit/routing/support/verified_changes.h"
 
 namespace smd::test {
@@ -239,6 +243,88 @@ TEST(TurnRecord, WithoutAChangeAllRowsAreThoseOfTheTablesBefore) {
   const RoutingTables kept = route(view, &with, 1);
   for (const SwitchIdx sw : view.fabric.switch_node.indices())
     EXPECT_TRUE(kept.lft.shares_row(sw, tables.lft, sw));
+}
+
+// A leaf goes with all its hosts: only those at its links notice.
+TEST(TurnRecord, ASwitchThatComesBackFindsTheEntriesThatLeadToIt) {
+  for (const char* const call : {"fat-tree:k=6,levels=3", "torus:dims=4.4,hosts=1"}) {
+    const Generated g = generated(call);
+    const View whole{g.fabric, g.lids};
+    const RoutingTables tables = route(whole, nullptr, 4);
+    const PortIdx host = list_hosts(whole.fabric).back();
+    const NodeIdx leaf = whole.fabric.node_of[whole.fabric.peer[host]];
+    std::set<NodeIdx> gone{leaf};
+    for (const PortIdx port : list_hosts(whole.fabric)) {
+      if (whole.fabric.node_of[whole.fabric.peer[port]] == leaf)
+        gone.insert(whole.fabric.node_of[port]);
+    }
+    const Fabric less = without_nodes(whole.fabric, gone);
+    const View lost{less, same_lids(whole.fabric, whole.lids, less)};
+    const PreviousRoutes then{&whole.fabric, &whole.lids, &tables};
+    const RoutingTables without = route(lost, &then, 4);
+    EXPECT_TRUE(check_routes(lost.fabric, lost.lids, without).ok());
+    EXPECT_EQ(differs(lost, without), "");
+    const PreviousRoutes meanwhile{&lost.fabric, &lost.lids, &without};
+    const RoutingTables still = route(lost, &meanwhile, 4);
+    EXPECT_EQ(differs(lost, still), "");
+    const PreviousRoutes now{&lost.fabric, &lost.lids, &still};
+    const RoutingTables back = route(whole, &now, 4);
+    EXPECT_TRUE(check_routes(whole.fabric, whole.lids, back).ok());
+    EXPECT_EQ(differs(whole, back), "");
+    const auto rows = find_rows_before(whole.fabric, lost.fabric);
+    const bool is_tree = std::string_view{call}.starts_with("fat-tree");  // others need the turns
+    std::size_t led = 0;
+    for (std::uint16_t value = 1; is_tree && value <= whole.lids.top.value(); ++value) {
+      const Lid lid{value};
+      if (whole.lids.owner_of(lid) == kNone<PortIdx> || lost.lids.owner_of(lid) != kNone<PortIdx>)
+        continue;
+      for (const SwitchIdx sw : rows.indices()) {
+        const PortNum was = tables.lft.route(rows[sw], lid);
+        EXPECT_EQ(without.lft.route(sw, lid), was) << call;
+        EXPECT_EQ(still.lft.route(sw, lid), was) << call;
+        EXPECT_EQ(back.lft.route(rows[sw], lid), was) << call;
+        ++led;
+      }
+    }
+    EXPECT_EQ(led > 0, is_tree);
+  }
+}
+
+// The port that led to a switch that is away leads back to who would send packets there again.
+TEST(TurnRecord, WhatLedToASwitchThatIsAwayGoesWhereItsPortLeadsElsewhere) {
+  const Fabric whole = fabric_from("S1-S2 S2-S3 S1-H1 S3-H3 S2-H2 S1-S4 S4-H4");
+  const View before{whole, lids_in_order(whole)};
+  const RoutingTables tables = route(before, nullptr, 1);
+  std::set<NodeIdx> gone;
+  for (const char* const name : {"S3", "H3", "S4", "H4"}) gone.insert(node(whole, name));
+  const Fabric less = without_nodes(whole, gone);
+  const View lost{less, same_lids(whole, before.lids, less)};
+  const PreviousRoutes then{&before.fabric, &before.lids, &tables};
+  const RoutingTables without = route(lost, &then, 1);
+  const Lid away = before.lids.base[end_port(whole, "H3")];
+  const PortNum led = tables.lft.route(switch_named(whole, "S2"), away);
+  const SwitchIdx at = switch_named(less, "S2");
+  ASSERT_EQ(without.lft.route(at, away), led);
+
+  View again = lost;
+  const PortIdx free = less.port_of(less.switch_node[at], led);
+  ASSERT_EQ(less.peer[free], kNone<PortIdx>);
+  const NodeIdx other = less.switch_node[switch_named(less, "S1")];
+  PortIdx end = kNone<PortIdx>;
+  for (const PortIdx port : less.external_ports(other)) {
+    if (less.peer[port] == kNone<PortIdx>) end = port;
+  }
+  ASSERT_NE(end, kNone<PortIdx>);
+  again.fabric.peer[free] = end;
+  again.fabric.peer[end] = free;
+  const PreviousRoutes now{&lost.fabric, &lost.lids, &without};
+  const RoutingTables after = route(again, &now, 1);
+  EXPECT_EQ(differs(again, after), "");
+  EXPECT_EQ(after.lft.route(at, away), kNoRoute);
+  EXPECT_EQ(after.lft.route(switch_named(less, "S1"), before.lids.base[end_port(whole, "H4")]),
+            kNoRoute);
+  EXPECT_EQ(after.lft.route(switch_named(less, "S1"), away),
+            tables.lft.route(switch_named(whole, "S1"), away));
 }
 
 }  // namespace turn_record_test
