@@ -599,6 +599,12 @@ class NueUpdate::Movable final : public MovableTrees {
            before.route(row, lid) != update_.result_.lft.route(sw, lid);
   }
 
+  [[nodiscard]] bool may_have_changed(SwitchIdx sw) const override {
+    const SwitchIdx row = update_.changes_.before[sw];
+    return row == kNone<SwitchIdx> ||
+           !update_.result_.lft.shares_row(sw, update_.in_force_.routing->lft, row);
+  }
+
   [[nodiscard]] bool take(std::uint32_t tree, SwitchIdx, std::uint32_t edge) override {
     return update_.turn(update_.wanted_[tree], edge);
   }

@@ -15,6 +15,9 @@ bool says_something(const Imbalance& before, std::span<const std::uint64_t> load
 // Looked at to rebalance one channel.
 constexpr std::size_t kMostTrees = 1024;
 
+// Switches whose paths are followed before a tree is read.
+constexpr std::size_t kFewChanged = 8;
+
 // Moves that help only with a second one.
 constexpr std::size_t kMostPassedOn = 64;
 
@@ -221,6 +224,7 @@ void LoadRebalancer::run(std::uint64_t limit, Which which, std::size_t most_stuc
     if (trees_.demand(tree) != 0 && (which == Which::All || trees_.has_changed(tree)))
       movable_.push_back(tree);
   }
+  list_changed();
   for (std::uint32_t edge = 0; edge < load_.size(); ++edge) {
     if (load_[edge] > limit) full_.emplace(load_[edge], ~edge);
   }
@@ -247,10 +251,32 @@ void LoadRebalancer::lighten(std::uint32_t full, std::uint64_t limit) {
     ++steps_;
     if (trees_.edge(tree, sw) != full) continue;
     if (++tried > kMostTrees) return;
+    if (!may_move(tree, full)) continue;
     if (settles_idle_ || !read_passing(tree, full)) read(tree);
     if (settles_idle_) settle_idle(tree);
     rebalance_tree(tree, full, limit);
   }
+}
+
+void LoadRebalancer::list_changed() {
+  changed_.clear();
+  if (which_ != Which::Changed) return;
+  for (const SwitchIdx sw : sources_.indices()) {
+    if (trees_.may_have_changed(sw)) changed_.push_back(sw);
+  }
+  if (changed_.size() > kFewChanged) changed_.clear();
+}
+
+// A tree is read for those alone that have changed and whose paths pass the full channel.
+bool LoadRebalancer::may_move(std::uint32_t tree, std::uint32_t full) const {
+  return changed_.empty() || std::ranges::any_of(changed_, [&](SwitchIdx sw) {
+           if (!trees_.has_changed(tree, sw)) return false;
+           std::uint32_t edge = trees_.edge(tree, sw);
+           for (std::size_t links = 0; edge != full && edge != kNoEdge && links < depth_.size();
+                ++links)
+             edge = trees_.edge(tree, graph_.edge(edge).to);
+           return edge == full;
+         });
 }
 
 void LoadRebalancer::rebalance_tree(std::uint32_t tree, std::uint32_t full, std::uint64_t limit) {

@@ -92,6 +92,8 @@ class LoadRebalancer {
  private:
   void even(std::uint32_t tree, std::uint64_t limit);
   void lighten(std::uint32_t full, std::uint64_t limit);
+  void list_changed();
+  [[nodiscard]] bool may_move(std::uint32_t tree, std::uint32_t full) const;
   void read(std::uint32_t tree);
   void begin_reading(std::uint32_t tree);
 
@@ -150,6 +152,7 @@ class LoadRebalancer {
   std::vector<std::uint32_t> from_;  // by edge: the switch it leaves
   Which which_ = Which::All;
   std::vector<std::uint32_t> movable_;  // trees that count and that this run may change
+  std::vector<SwitchIdx> changed_;      // of a run for these: who may have changed; empty: many
 
   std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> full_;  // load, ~edge
 

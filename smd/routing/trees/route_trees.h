@@ -139,6 +139,9 @@ class MovableTrees {
   /// The switch leaves by another port than before the change anyhow.
   [[nodiscard]] virtual bool has_changed(std::uint32_t tree, SwitchIdx sw) const = 0;
 
+  /// Likewise in some tree. Where that is not known it may be so.
+  [[nodiscard]] virtual bool may_have_changed(SwitchIdx) const { return true; }
+
   /// Lets the switch take another edge. False, and nothing changes, where the rules of the engine
   /// forbid it. Called only where the path over it is as long as the one in force.
   [[nodiscard]] virtual bool take(std::uint32_t tree, SwitchIdx sw, std::uint32_t edge) = 0;
