@@ -131,6 +131,8 @@ class Cycle {
   void program(TransitionPlan plan);
   void start_programming();
   void on_programmed(ProgramReport report);
+  void share_rows(SwitchIdx first, ProgramReport report);
+  void on_confirmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;
   void leave_out_refusing();
   [[nodiscard]] bool is_refusing_more(const PortRef& end) const;

@@ -26,6 +26,9 @@ constexpr unsigned kMostReplansForLinks = 1;
 /// Traps of links that were taken down on purpose come in for so long, throttled ones included.
 constexpr Duration kSelfInflictedTraps = std::chrono::seconds(10);
 
+/// Switches whose tables are compared with the wanted ones in one turn of the loop.
+constexpr unsigned kRowsInATurn = 256;
+
 /// Final routes follow provisional ones in so many parts, so that a part is sent while the next is
 /// still being computed.
 constexpr unsigned kFinalParts = 16;
@@ -338,10 +341,31 @@ void Cycle::on_programmed(ProgramReport report) {
   found_.fabric = with_registers(
       state.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
   state.replace_in_force(with_fabric(*state.in_force, found_.fabric));
-  const ForwardingTables& written = state.in_force->routing->lft;
-  for (const SwitchIdx sw : found_.fabric->switch_node.indices())
-    state.program.tables.share_row(
-        found_.fabric->node_guid[found_.fabric->switch_node[sw]], written, sw);
+  share_rows(SwitchIdx{0}, std::move(report));
+}
+
+/// A switch that nobody wrote to costs nothing.
+void Cycle::share_rows(SwitchIdx first, ProgramReport report) {
+  ConfirmedTables& tables = parts_.state.program.tables;
+  const ForwardingTables& written = parts_.state.in_force->routing->lft;
+  unsigned compared = 0;
+  for (SwitchIdx sw = first; sw.value() < found_.fabric->switch_count(); sw = next(sw)) {
+    const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
+    if (tables.shares_row(guid, written, sw)) continue;
+    if (++compared > kRowsInATurn) {
+      deferred_ = Timer(
+          parts_.runtime, parts_.runtime.now(), [this, sw, report = std::move(report)]() mutable {
+            share_rows(sw, std::move(report));
+          });
+      return;
+    }
+    tables.share_row(guid, written, sw);
+  }
+  on_confirmed(std::move(report));
+}
+
+void Cycle::on_confirmed(ProgramReport report) {
+  ManagerState& state = parts_.state;
   for (const Guid guid : report.restarted) {
     log::warn("switch.restarted", "node={} while routes were computed", guid);
     state.program.forget(guid);
@@ -488,7 +512,8 @@ void Cycle::leave_out_refusing() {
 
 void Cycle::tell_clients() {
   parts_.state.taking_over = false;
-  if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty()) return measure();
+  if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty())
+    return soon(&Cycle::measure);
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);
   reregistration_->start(parts_.state.in_force->sweep, std::move(ours_already_), [this] {
     end_stage(reregistration_, report_.configure, &Cycle::measure);
