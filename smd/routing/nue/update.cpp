@@ -215,7 +215,8 @@ void NueUpdate::match_lids(const TurnRecord& record) {
   const auto is_stranded = [&](const TargetLid& was) {
     return was.last == kNone<SwitchIdx> || !is_there[was.last.value()];
   };
-  if (keeps_unowned_) {
+  // On several layers trees that stay keep loads from getting even.
+  if (keeps_unowned_ && record.layers.size() == 1) {
     for (const TargetLid& was : record.served) {
       if (is_stranded(was) && lids_.owner_of(was.lid) == kNone<PortIdx>) stranded_.push_back(was);
     }

@@ -34,8 +34,8 @@ void set_layer_sls(std::size_t switches,
 // islands grow together, every entry is read.
 //
 // A LID that nobody has any more keeps its tree and its layer, so that who comes back finds them:
-// where the switch is away that served it, as far as entries lead towards it. Its turns count, its
-// loads do not. Without `keeps_unowned` all such go.
+// on one layer, where the switch is away that served it, as far as entries lead towards it. Its
+// turns count, its loads do not. Without `keeps_unowned` all such go.
 
 class NueUpdate {
  public:

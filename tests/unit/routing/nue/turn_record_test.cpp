@@ -272,7 +272,7 @@ TEST(TurnRecord, ASwitchThatComesBackFindsTheEntriesThatLeadToIt) {
     EXPECT_TRUE(check_routes(whole.fabric, whole.lids, back).ok());
     EXPECT_EQ(differs(whole, back), "");
     const auto rows = find_rows_before(whole.fabric, lost.fabric);
-    const bool is_tree = std::string_view{call}.starts_with("fat-tree");  // others need the turns
+    const bool is_tree = std::string_view{call}.starts_with("fat-tree");  // on one layer
     std::size_t led = 0;
     for (std::uint16_t value = 1; is_tree && value <= whole.lids.top.value(); ++value) {
       const Lid lid{value};
