@@ -74,7 +74,7 @@ class NueUpdate {
   };
 
   /// Of a switch to a LID over a link that came up, beside the way that it takes.
-  enum class Way : std::uint8_t { Farther, AsFar, Nearer };
+  enum class Distance : std::uint8_t { Farther, AsFar, Nearer };
 
   // What is known of the routes in force.
   [[nodiscard]] bool carry_over(const TurnRecord& record);
@@ -117,9 +117,9 @@ class NueUpdate {
 
   // Links that came up.
   void use_gained();
-  void compare_ways(std::span<const Channel> gained);
+  void compare_distances(std::span<const Channel> gained);
   void shorten(const TargetLid& wanted, Channel gained);
-  void fill(Channel gained, std::span<const Way> ways);
+  void fill(Channel gained, std::span<const Distance> distances);
   void rebalance(bool asked);
   bool turn(const TargetLid& wanted, Channel egress);
   bool move(const TargetLid& wanted, Channel egress, bool if_even);
@@ -189,9 +189,9 @@ class NueUpdate {
   std::vector<Channel> into_;
   std::vector<std::pair<Channel, Channel>> new_turns_;
   IndexVector<SwitchIdx, std::uint32_t> depth_beside_;  // of settled_; else kUnreached
-  std::span<const Channel> ways_of_;
-  std::vector<Way> ways_;                 // by channel of ways_of_ and place in wanted_
-  std::vector<char> is_shortened_;        // by place in wanted_: ways_ may be out of date
+  std::span<const Channel> compared_;
+  std::vector<Distance> distances_;       // by channel of compared_ and place in wanted_
+  std::vector<char> is_shortened_;        // by place in wanted_: distances_ may be out of date
   std::vector<std::uint32_t> scattered_;  // places in wanted_, in which fill() takes them
   IndexVector<SwitchIdx, char> is_missing_;
   IndexVector<SwitchIdx, std::uint64_t> flow_;

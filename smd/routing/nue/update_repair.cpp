@@ -241,31 +241,31 @@ void NueUpdate::use_gained() {
   const auto in_turn = [&](auto&& use) {
     for (std::size_t first = 0; first < all.size(); first += kGainedAtOnce) {
       const auto some = all.subspan(first, std::min(kGainedAtOnce, all.size() - first));
-      if (ways_of_.data() != some.data()) compare_ways(some);
+      if (compared_.data() != some.data()) compare_distances(some);
       for (std::size_t i = 0; i < some.size(); ++i)
-        use(some[i], std::span{ways_}.subspan(i * wanted_.size(), wanted_.size()));
+        use(some[i], std::span{distances_}.subspan(i * wanted_.size(), wanted_.size()));
     }
   };
-  in_turn([&](Channel gained, std::span<const Way> ways) {
+  in_turn([&](Channel gained, std::span<const Distance> distances) {
     for (std::size_t at = 0; at < wanted_.size(); ++at) {
-      if (ways[at] != Way::Nearer && !is_shortened_[at]) continue;
+      if (distances[at] != Distance::Nearer && !is_shortened_[at]) continue;
       is_shortened_[at] = 1;
       shorten(wanted_[at], gained);
     }
   });
-  if (std::ranges::count(is_shortened_, 0) != std::ssize(is_shortened_)) ways_of_ = {};
+  if (std::ranges::count(is_shortened_, 0) != std::ssize(is_shortened_)) compared_ = {};
   scattered_.resize(wanted_.size());
   std::iota(scattered_.begin(), scattered_.end(), 0u);
   std::ranges::sort(scattered_, {}, [&](std::uint32_t at) {
     return static_cast<std::uint16_t>(wanted_[at].lid.value() * 40503u);
   });
-  in_turn([&](Channel gained, std::span<const Way> ways) { fill(gained, ways); });
+  in_turn([&](Channel gained, std::span<const Distance> distances) { fill(gained, distances); });
 }
 
 // LID by LID, since links that came up together mostly are of one switch, and their ways the same.
-void NueUpdate::compare_ways(std::span<const Channel> gained) {
-  ways_of_ = gained;
-  ways_.assign(gained.size() * wanted_.size(), Way::Farther);
+void NueUpdate::compare_distances(std::span<const Channel> gained) {
+  compared_ = gained;
+  distances_.assign(gained.size() * wanted_.size(), Distance::Farther);
   is_shortened_.assign(wanted_.size(), 0);
   for (std::size_t at = 0; at < wanted_.size(); ++at) {
     const TargetLid& wanted = wanted_[at];
@@ -275,7 +275,8 @@ void NueUpdate::compare_ways(std::span<const Channel> gained) {
       const std::uint32_t now = depth_again(channels_.from[gained[i]], wanted);
       if (now == kUnreached) continue;
       const std::uint32_t other = depth_again(channels_.to[gained[i]], wanted) + 1;
-      if (other <= now) ways_[i * wanted_.size() + at] = other < now ? Way::Nearer : Way::AsFar;
+      if (other <= now)
+        distances_[i * wanted_.size() + at] = other < now ? Distance::Nearer : Distance::AsFar;
     }
     for (const SwitchIdx sw : settled_) depth_beside_[sw] = kUnreached;
   }
@@ -346,11 +347,11 @@ void NueUpdate::shorten(const TargetLid& wanted, Channel gained) {
 }
 
 // Of the LIDs that are as far over the link as otherwise, those that lie far apart first.
-void NueUpdate::fill(Channel gained, std::span<const Way> ways) {
+void NueUpdate::fill(Channel gained, std::span<const Distance> distances) {
   const SwitchIdx sw = channels_.from[gained];
   for (const std::uint32_t at : scattered_) {
     const TargetLid& wanted = wanted_[at];
-    if (ways[at] != Way::AsFar || wanted.demand == 0) continue;
+    if (distances[at] != Distance::AsFar || wanted.demand == 0) continue;
     const Channel egress = entry(sw, wanted.lid);
     if (egress != kNoChannel && egress != gained && load_[egress] > load_[gained])
       move(wanted, gained, true);
