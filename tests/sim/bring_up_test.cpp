@@ -111,6 +111,7 @@ TEST(BringUpLmc, EveryLidOfARangeIsRouted) {
   EXPECT_EQ(info.lmc, 2);
   EXPECT_EQ(info.lid.value() % 4, 0);
   EXPECT_EQ(cycle.counts.lids, cycle.counts.cas * 4 + cycle.counts.switches);
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 TEST(BringUpPorts, ConfigurationReachesTheRegisters) {

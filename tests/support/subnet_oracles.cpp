@@ -19,8 +19,11 @@ bool any_link_up(const TimedFabric& on, std::uint32_t node) {
   return false;
 }
 
-/// Base LID registers of living end ports.
-std::map<Lid, End> collect_lids(const TimedFabric& on, std::string& problem) {
+/// Every LID of living end ports, by their registers. Nodes of `without` may have none, or what is
+/// left of one in a port that carries no data.
+std::map<Lid, End> collect_lids(const TimedFabric& on,
+                                const std::set<std::uint32_t>& without,
+                                std::string& problem) {
   std::map<Lid, End> out;
   const sim::FabricSpec& spec = on.fabric.spec();
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
@@ -28,9 +31,17 @@ std::map<Lid, End> collect_lids(const TimedFabric& on, std::string& problem) {
     for (unsigned p = is_switch ? 0 : 1; p <= (is_switch ? 0 : spec.nodes[n].num_ports()); ++p) {
       const PortNum port{static_cast<std::uint8_t>(p)};
       if (is_switch ? !any_link_up(on, n) : !on.fabric.link_up(n, port)) continue;
-      const Lid lid = on.fabric.port_info(n, port).lid;
-      if (lid == kUnassignedLid) continue;
-      if (const auto [it, fresh] = out.emplace(lid, End{n, port}); !fresh && problem.empty()) {
+      const PortInfo info = on.fabric.port_info(n, port);
+      if (without.contains(n) && info.state() < PortState::Armed) continue;
+      if (info.lid == kUnassignedLid) {
+        if (problem.empty() && !without.contains(n))
+          problem = fmt::format("{}:{} has no LID", spec.nodes[n].description, port);
+        continue;
+      }
+      for (unsigned path = 0; path < 1u << info.lmc; ++path) {
+        const Lid lid{static_cast<std::uint16_t>(info.lid.value() + path)};
+        const auto [it, fresh] = out.emplace(lid, End{n, port});
+        if (fresh || !problem.empty()) continue;
         problem = fmt::format("LID {} at {} and {}",
                               lid,
                               spec.nodes[it->second.node].description,
@@ -125,13 +136,17 @@ std::uint32_t find_destination(const TimedFabric& on, const Smp& smp) {
 
 std::string find_broken_route(const TimedFabric& on, const std::set<std::uint32_t>& without) {
   std::string problem;
-  const auto lids = collect_lids(on, problem);
+  const auto lids = collect_lids(on, without, problem);
   if (!problem.empty()) return problem;
   const sim::FabricSpec& spec = on.fabric.spec();
+  const End* before = nullptr;  // whose further LIDs are no further sources
   for (const auto& [from_lid, from] : lids) {
-    if (spec.nodes[from.node].type == NodeType::Switch || without.contains(from.node)) continue;
+    const bool again = before && before->node == from.node && before->port == from.port;
+    before = &from;
+    if (again || spec.nodes[from.node].type == NodeType::Switch || without.contains(from.node))
+      continue;
     for (const auto& [lid, to] : lids) {
-      if (lid == from_lid || without.contains(to.node)) continue;
+      if ((to.node == from.node && to.port == from.port) || without.contains(to.node)) continue;
       if (std::string broken = walk(on, from, lid, to); !broken.empty()) return broken;
     }
   }

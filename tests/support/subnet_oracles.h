@@ -40,7 +40,8 @@ using sim::TimedFabric;
 
 /// Walks the registers of the simulated switches from every living host to every LID that a living
 /// end port has. The message names the first pair that does not arrive; also LIDs that two ports
-/// share. Empty when all is well. Nodes of `without` are neither sources nor destinations.
+/// share, and a living end port without a LID. Empty when all is well. Nodes of `without` are
+/// neither sources nor destinations, and may lack LIDs.
 [[nodiscard]] std::string find_broken_route(const TimedFabric& on,
                                             const std::set<std::uint32_t>& without = {});
 
