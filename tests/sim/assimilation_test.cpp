@@ -174,6 +174,7 @@ TEST_P(RebootingHosts, CostNoBlockNorAnythingUnproved) {
   const std::vector<sim::NodeSpec>& nodes = subnet.fabric.spec().nodes;
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (nodes[node].type != NodeType::Ca || node == subnet.fabric.spec().sm_node) continue;
+    const Lid lid = subnet.fabric.port_info(node, PortNum{1}).lid;
     for (const bool up : {false, true}) {
       subnet.reports.clear();
       subnet.fabric.set_node(node, up);
@@ -188,6 +189,10 @@ TEST_P(RebootingHosts, CostNoBlockNorAnythingUnproved) {
         EXPECT_EQ(cycle.transition.blocked, 0u) << what;
       }
       EXPECT_EQ(find_broken_route(subnet), "") << what;
+      if (!up) continue;
+      EXPECT_TRUE(subnet.manager.last_cycle()->up()) << what;
+      EXPECT_EQ(find_inactive_port(subnet), "") << what;
+      EXPECT_EQ(subnet.fabric.port_info(node, PortNum{1}).lid, lid) << what;
     }
   }
 }
