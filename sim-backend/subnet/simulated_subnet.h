@@ -10,6 +10,7 @@
 #include "sim-backend/management/smp_tap.h"
 #include "sim-backend/management/timed_fabric.h"
 #include "smd/cc/cc_manager.h"
+#include "smd/ha/write_gate.h"
 #include "smd/manager/subnet_manager.h"
 #include "smd/transport/transport.h"
 
@@ -77,6 +78,7 @@ class SimulatedManager {
   SmpTap tap;
   ClassSplit split;
   StateStore store;
+  WriteGate cc_gate;
   CcManager cc_manager;
   std::vector<CycleReport> reports;  // of every cycle, in order
   SubnetManager manager;

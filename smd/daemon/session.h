@@ -11,6 +11,7 @@
 #include "smd/daemon/administration.h"
 #include "smd/daemon/client_ports.h"
 #include "smd/fabric/delta.h"
+#include "smd/ha/write_gate.h"
 #include "smd/manager/subnet_manager.h"
 #include "smd/report/session_view.h"
 #include "smd/sa/group_manager.h"
@@ -91,6 +92,7 @@ class Session final : private RecordTables {
   sa::HeldTables held_;  // before the administration, whose view reads it, as the next
   sa::PathOrder path_order_;
   Administration administration_;
+  WriteGate congestion_gate_;  // asks the manager, which comes after: nothing is sent before
   CcManager congestion_;
   bool congestion_waits_ = false;  // for the report of the cycle whose routes are in force
   std::set<PortRef> came_up_;      // since congestion control was told

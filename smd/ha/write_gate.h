@@ -1,5 +1,5 @@
 // The last door before the wire: a Set leaves only while this manager rules. Whatever a cancelled
-// cycle still had under way ends here.
+// cycle, or congestion control, still had under way ends here.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace smd {
 class WriteGate final : public Transport {
  public:
   /// Takes the place of `below`, which outlives this. `open`: asked for every Set of subnet
-  /// management; SMInfo passes, since that is how managers talk.
+  /// management or congestion control; SMInfo passes, since that is how managers talk.
   WriteGate(Transport& below, std::function<bool()> open) : below_(below), open_(std::move(open)) {}
 
   [[nodiscard]] LocalPort local_port() const override { return below_.local_port(); }
