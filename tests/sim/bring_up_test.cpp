@@ -303,6 +303,15 @@ TEST(BringUpMKey, EveryPortIsProtectedAndStillManaged) {
   SimulatedSubnet subnet(spec_of("torus:dims=3.3"), options);
   ASSERT_TRUE(subnet.start());
   EXPECT_TRUE(subnet.manager.last_cycle()->up());
+  const sim::FabricSpec& spec = subnet.fabric.spec();
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    const bool is_switch = spec.nodes[n].type == NodeType::Switch;
+    for (unsigned p = is_switch ? 0 : 1; p <= (is_switch ? 0 : spec.nodes[n].num_ports()); ++p) {
+      const PortInfo info = subnet.fabric.port_info(n, PortNum{static_cast<std::uint8_t>(p)});
+      EXPECT_EQ(info.m_key, MKey{0x1234}) << spec.nodes[n].description << ":" << p;
+      EXPECT_EQ(info.m_key_protect_bits, 1) << spec.nodes[n].description << ":" << p;
+    }
+  }
   subnet.manager.request_sweep("test");
   ASSERT_TRUE(subnet.settle());
   EXPECT_TRUE(subnet.manager.last_cycle()->up());
