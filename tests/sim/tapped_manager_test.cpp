@@ -7,7 +7,7 @@
 #include "smd/mad/port_info.h"
 #include "smd/routing/engine.h"
 #include "tests/support/cables.h"
-#include "tests/support/subnet_oracles.h"
+#include "tests/support/oracle_watch.h"
 
 namespace smd::test {
 namespace {
@@ -94,6 +94,7 @@ TEST(LyingAgents, AManagerOutlivesThemAndMendsWhatCameOfThem) {
     SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"),
                            {.seed = seed, .settings = std::move(settings)});
     ASSERT_TRUE(subnet.start());
+    OracleWatch watch(subnet);
     Rng rng(seed);
     subnet.tap.on_receive = [&](Smp& smp) {
       const bool by_itself = smp.directed && smp.hop_count == 0;
@@ -113,6 +114,9 @@ TEST(LyingAgents, AManagerOutlivesThemAndMendsWhatCameOfThem) {
     subnet.manager.request_sweep("test");
     ASSERT_TRUE(subnet.settle_up()) << "seed " << seed;
     EXPECT_EQ(find_inactive_port(subnet), "") << "seed " << seed;
+    EXPECT_EQ(find_broken_route(subnet), "") << "seed " << seed;
+    EXPECT_TRUE(watch.connected()) << "seed " << seed;
+    EXPECT_EQ(watch.present_loop(), "") << "seed " << seed;
   }
 }
 
