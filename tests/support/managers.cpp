@@ -124,6 +124,16 @@ void Managers::sample() {
     for (std::size_t b = a + 1; b < members.size(); ++b)
       rivals = rivals || (members[b]->writes() && part[members[b]->node]);
   }
+  // Who believes to rule may be wrong: what was written counts as well.
+  const auto wrote = [this](const Member& each) {
+    return each.last_set && runtime.now() - *each.last_set < kSample;
+  };
+  for (std::size_t a = 0; a < members.size() && !rivals; ++a) {
+    if (!wrote(*members[a])) continue;
+    const std::vector<bool> part = part_of(*this, members[a]->node);
+    for (std::size_t b = a + 1; b < members.size(); ++b)
+      rivals = rivals || (wrote(*members[b]) && part[members[b]->node]);
+  }
   if (!rivals) return rivals_since_.reset();
   if (!rivals_since_) rivals_since_ = runtime.now();
   longest_rivalry = std::max(longest_rivalry, runtime.now() - *rivals_since_ + kSample);
@@ -193,6 +203,7 @@ std::string Managers::find_fault() const {
                              *rulers.begin());
       }
     }
+    if (std::string broken = find_broken_route_within(*this, part); !broken.empty()) return broken;
   }
   return "";
 }

@@ -131,7 +131,8 @@ class Managers : public TimedFabric {
   Member& operator[](std::size_t i) { return *members[i]; }
 
   /// What the registers say is wrong in parts that have a living manager: a port that is not
-  /// Active, a MasterSMLID that is not that of the one master there. Empty when all is well.
+  /// Active, a MasterSMLID that is not that of the one master there, a route that does not arrive.
+  /// Empty when all is well.
   [[nodiscard]] std::string find_fault() const;
 
   /// LID registers of all end ports, by GUID.
@@ -140,8 +141,8 @@ class Managers : public TimedFabric {
   /// Entries of all switches, by node and LID: what the tables themselves hold.
   [[nodiscard]] std::map<std::pair<std::uint32_t, Lid>, PortNum> entries() const;
 
-  /// The longest time that two managers of one part were both free to write, without a break; by
-  /// samples as run_for() and run_until() take them.
+  /// The longest time that two managers of one part were both free to write, or did write, without
+  /// a break; by samples as run_for() and run_until() take them.
   Duration longest_rivalry{0};
 
   std::vector<std::unique_ptr<Member>> members;

@@ -22,11 +22,13 @@ bool any_link_up(const TimedFabric& on, std::uint32_t node) {
 /// Every LID of living end ports, by their registers. Nodes of `without` may have none, or what is
 /// left of one in a port that carries no data.
 std::map<Lid, End> collect_lids(const TimedFabric& on,
+                                const std::vector<bool>& part,
                                 const std::set<std::uint32_t>& without,
                                 std::string& problem) {
   std::map<Lid, End> out;
   const sim::FabricSpec& spec = on.fabric.spec();
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (!part[n]) continue;
     const bool is_switch = spec.nodes[n].type == NodeType::Switch;
     for (unsigned p = is_switch ? 0 : 1; p <= (is_switch ? 0 : spec.nodes[n].num_ports()); ++p) {
       const PortNum port{static_cast<std::uint8_t>(p)};
@@ -135,8 +137,15 @@ std::uint32_t find_destination(const TimedFabric& on, const Smp& smp) {
 }
 
 std::string find_broken_route(const TimedFabric& on, const std::set<std::uint32_t>& without) {
+  return find_broken_route_within(
+      on, std::vector<bool>(on.fabric.spec().nodes.size(), true), without);
+}
+
+std::string find_broken_route_within(const TimedFabric& on,
+                                     const std::vector<bool>& part,
+                                     const std::set<std::uint32_t>& without) {
   std::string problem;
-  const auto lids = collect_lids(on, without, problem);
+  const auto lids = collect_lids(on, part, without, problem);
   if (!problem.empty()) return problem;
   const sim::FabricSpec& spec = on.fabric.spec();
   const End* before = nullptr;  // whose further LIDs are no further sources

@@ -45,6 +45,11 @@ using sim::TimedFabric;
 [[nodiscard]] std::string find_broken_route(const TimedFabric& on,
                                             const std::set<std::uint32_t>& without = {});
 
+/// The same among the nodes of `part`, as part_of() returns it.
+[[nodiscard]] std::string find_broken_route_within(const TimedFabric& on,
+                                                   const std::vector<bool>& part,
+                                                   const std::set<std::uint32_t>& without = {});
+
 /// Where a directed SMP of the manager is going, along the cables as they are; kNoNode for others,
 /// and where the path ends nowhere.
 [[nodiscard]] std::uint32_t find_destination(const TimedFabric& on, const Smp& smp);
