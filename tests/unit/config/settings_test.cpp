@@ -9,6 +9,8 @@
 #include <ostream>
 #include <string>
 
+#include "tests/support/files.h"
+
 namespace smd {
 namespace {
 
@@ -178,8 +180,8 @@ INSTANTIATE_TEST_SUITE_P(Others, SettingsOf, testing::ValuesIn(kOthers));
 
 /// What stands in files of the site.
 TEST(Settings, FilesOfTheSiteReachTheManager) {
-  const std::filesystem::path folder = testing::TempDir() + "settings_test";
-  std::filesystem::create_directories(folder);
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   const auto put = [&](const char* name, const std::string& text) {
     std::ofstream(folder / name) << text;
     return (folder / name).string();
@@ -201,7 +203,6 @@ TEST(Settings, FilesOfTheSiteReachTheManager) {
   EXPECT_TRUE(settings.partitions->allow_both);
   EXPECT_EQ(settings.qos_rules->levels.at(0).sl, 3);
   EXPECT_FALSE(settings.groups.empty()) << "of IPoIB";
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -54,7 +55,8 @@ TEST(SmsimCost, SaysItInWords) {
 }
 
 TEST(SmsimCost, TakesPrices) {
-  const std::string file = ::testing::TempDir() + "cost_prices.toml";
+  const smd::test::Scratch scratch;
+  const std::string file = scratch.path() / "cost_prices.toml";
   std::ofstream(file) << "[switch]\neach = 1\nper_port = 0\n[adapter]\nper_port = 2\n[cable]\n"
                          "copper = 0\ncopper_per_m = 0\ncopper_most_m = 0\noptical = 3\n"
                          "optical_per_m = 0\n";

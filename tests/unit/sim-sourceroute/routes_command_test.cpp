@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/support/process.h"
 
@@ -36,8 +37,8 @@ TEST(RoutesCommand, NamesTheCircleOfRoutesThatCanDeadlock) {
 }
 
 TEST(RoutesCommand, WritesARouteALine) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "smsim-routes";
-  std::filesystem::create_directories(folder);
+  const Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   EXPECT_EQ(routes({"example:name=flich", "--system", "BMAX_ITB", "-o", "r.txt"}, folder).exit_code,
             0);
   std::ifstream file(folder / "r.txt");
@@ -49,7 +50,6 @@ TEST(RoutesCommand, WritesARouteALine) {
   }
   EXPECT_EQ(lines, 56u);
   EXPECT_EQ(stops, 56u - 24) << "neighbours need none";
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RoutesCommand, RefusesWhatIsWrong) {

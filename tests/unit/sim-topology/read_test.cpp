@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/files.h"
 #include "tests/unit/sim-topology/graph.h"
 
 namespace smd::sim::testing {
@@ -267,8 +268,8 @@ TEST(Ibnetdiscover, WhatWasReadIsPrintedAndReadAgain) {
 }
 
 TEST(Files, IncludesAreFoundBesideTheFile) {
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "smd-topology-include";
-  std::filesystem::create_directories(folder);
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
   std::ofstream(folder / "main.net") << "include \"hosts.net\"\nSwitch 2 \"s\"\n[1] \"h\"[1]\n";
   std::ofstream(folder / "hosts.net") << "Ca 1 \"h\"\n[1] \"s\"[1]\n";
   const FabricSpec spec = draw((folder / "main.net").string());
@@ -285,7 +286,6 @@ TEST(Files, IncludesAreFoundBesideTheFile) {
   const auto endless = load_fabric((folder / "main.net").string());
   ASSERT_FALSE(endless);
   EXPECT_NE(endless.error()[0].message.find("nested"), std::string::npos);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/support/files.h"
 #include "tests/support/paths.h"
 #include "tests/unit/sim-topology/graph.h"
 
@@ -47,7 +48,8 @@ TEST(SmsimGen, PrintsTheFabric) {
 }
 
 TEST(SmsimGen, WritesAFileThatItReadsBackToTheSameBytes) {
-  const std::string path = ::testing::TempDir() + "smsim-gen-test.net";
+  const smd::test::Scratch scratch;
+  const std::string path = scratch.path() / "smsim-gen-test.net";
   EXPECT_EQ(smsim("gen example:name=fig76 -o " + path).code, 0);
   EXPECT_EQ(content(path), print_fabric(draw("example:name=fig76")));
   EXPECT_EQ(smsim("gen " + path).text, content(path));
@@ -55,7 +57,6 @@ TEST(SmsimGen, WritesAFileThatItReadsBackToTheSameBytes) {
   EXPECT_EQ(smsim("gen example:name=fig0 -o " + path + " 2>/dev/null").code, 2);
   EXPECT_EQ(content(path), print_fabric(draw("example:name=fig76")));
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
-  std::filesystem::remove(path);
 }
 
 TEST(SmsimGen, ListsTheGenerators) {
