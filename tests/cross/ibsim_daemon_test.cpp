@@ -1,6 +1,7 @@
 // smd as a daemon on Debian's ibsim: cables are pulled and put back on ibsim's console, operators
 // ask over the socket, and the process is signalled. Sweeps are off, so that whatever smd learns it
 // learns from traps.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -68,10 +69,15 @@ class DaemonOnIbsim : public ::testing::Test {
 
   SeenFabric see() { return read_ibnetdiscover(ask({"ibnetdiscover"}).out); }
 
-  /// Lines about routes that do not arrive, and about cabled ports that are not Active.
+  /// Lines about nodes that are not seen, about routes that do not arrive, and about cabled ports
+  /// that are not Active.
   std::vector<std::string> faults() {
-    std::vector<std::string> found =
-        find_broken_routes(see(), read_dump_fts(ask({"dump_fts", "-n"}).out));
+    const SeenFabric seen = see();
+    const SeenTables tables = read_dump_fts(ask({"dump_fts", "-n"}).out);
+    std::vector<std::string> found = find_broken_routes(seen, tables);
+    if (seen.nodes.size() != ibsim_->facts().nodes || tables.size() != ibsim_->facts().switches)
+      found.push_back(
+          fmt::format("{} nodes and {} tables are seen", seen.nodes.size(), tables.size()));
     for (const SeenState& port : read_iblinkinfo(ask({"iblinkinfo", "-l"}).out)) {
       if (port.physical == "LinkUp" && port.logical != "Active")
         found.push_back(port.port + " is " + port.logical);

@@ -1,5 +1,6 @@
 #include "tests/cross/two_managers.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -95,9 +96,14 @@ SeenFabric TwoManagers::see(bool far) const {
   return read_ibnetdiscover(ask({"ibnetdiscover"}, far).out);
 }
 
-std::vector<std::string> TwoManagers::faults(bool far) const {
-  std::vector<std::string> found =
-      find_broken_routes(see(far), read_dump_fts(ask({"dump_fts", "-n"}, far).out));
+std::vector<std::string> TwoManagers::faults(bool far, unsigned parts) const {
+  const SeenFabric seen = see(far);
+  const SeenTables tables = read_dump_fts(ask({"dump_fts", "-n"}, far).out);
+  std::vector<std::string> found = find_broken_routes(seen, tables);
+  const NetFacts facts = read_net_facts(net_);
+  if (seen.nodes.size() != facts.nodes / parts || tables.size() != facts.switches / parts)
+    found.push_back(
+        fmt::format("{} nodes and {} tables are seen", seen.nodes.size(), tables.size()));
   for (const SeenState& port : read_iblinkinfo(ask({"iblinkinfo", "-l"}, far).out)) {
     if (port.physical == "LinkUp" && port.logical != "Active")
       found.push_back(port.port + " is " + port.logical);
@@ -136,7 +142,7 @@ std::string TwoManagers::story() const {
 
 ::testing::AssertionResult TwoManagers::rules_its_half(const std::string& host) {
   const bool far = host != smd_host_;
-  const bool well = wait_until([&] { return rules(host, far) && faults(far).empty(); }, 40s);
+  const bool well = wait_until([&] { return rules(host, far) && faults(far, 2).empty(); }, 40s);
   return well ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << story();
 }
 

@@ -45,8 +45,9 @@ class TwoManagers : public ::testing::Test {
 
   [[nodiscard]] std::map<PortKey, unsigned> lids() const { return see().lid_of_port(); }
 
-  /// Routes that do not arrive, ports that are not Active, as seen from one side.
-  [[nodiscard]] std::vector<std::string> faults(bool far = false) const;
+  /// Nodes that are not seen, routes that do not arrive, ports that are not Active, from one side;
+  /// of so many equal `parts` of the ring one.
+  [[nodiscard]] std::vector<std::string> faults(bool far = false, unsigned parts = 1) const;
 
   /// sminfo asks whoever the outsider's own port takes for the master.
   [[nodiscard]] bool rules(const std::string& host, bool far = false) const;
