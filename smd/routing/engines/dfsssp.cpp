@@ -28,8 +28,10 @@ class DfSssp final : public Engine {
   std::string_view contract() const override {
     return "Shortest paths on any fabric, a tree for every LID, balanced by channel weights that "
            "grow with the paths laid over them and count slow links more; then whole paths are "
-           "put into lanes, SL = VL = lane, as few as the search finds: 1 on fat trees, 2 on a "
-           "ring, more on tori and random networks. Free of deadlock: the channel dependency "
+           "put into lanes, SL = VL = lane, as few as the search finds: 1 on fat trees, whole or "
+           "with some cables missing, where paths to switches without hosts are led elsewhere, 2 "
+           "on "
+           "a ring, more on tori and random networks. Free of deadlock: the channel dependency "
            "graph of every lane has no cycle, and no path changes its lane. After a change paths "
            "keep their lanes where any way fits them, a longer one too, as a note says. Both "
            "directions of a pair of switches have one SL, unless that takes more lanes than "
@@ -66,15 +68,13 @@ class DfSssp final : public Engine {
                                                        const RoutingRequest& request,
                                                        const RoutingTables& before) const {
     if (auto updated = update_on_one_vl(name(), fabric, lids, request)) return std::move(*updated);
-    // Paths that were led apart by no directions cannot be kept but as above.
-    if (before.turns != nullptr && before.orientation.by_guid.empty() &&
-        has_note(before, kDetoursNote))
-      return std::nullopt;
+    if (stay_apart_on_one_vl_only(before)) return std::nullopt;
     for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
       if (auto updated =
               update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
         if (bundle == Bundle::Path) updated->notes.emplace_back(kDirectionsDiffer);
-        return with_turns(fabric, lids, std::move(*updated));
+        static_cast<void>(record_turns(fabric, lids, *updated));
+        return std::move(*updated);
       }
     }
     return std::nullopt;
@@ -142,12 +142,6 @@ class DfSssp final : public Engine {
     return shortest;
   }
 
-  // What the next update on one VL starts from.
-  static RoutingTables with_turns(const Fabric& fabric, const LidMap& lids, RoutingTables tables) {
-    static_cast<void>(record_turns(fabric, lids, tables));
-    return tables;
-  }
-
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
@@ -162,15 +156,8 @@ class DfSssp final : public Engine {
     const Targets targets = find_targets(fabric, lids);
     BalancedTrees trees =
         build_balanced_trees(fabric, lids, graph, targets, {.choice = NextHopChoice::Load});
-    if (auto tables = fit_one_vl(fabric, lids, graph, targets, request, trees)) {
-      // As evenly as can be, where that takes no lane.
-      const BalancedTrees evener = even_once_more(fabric, graph, trees);
-      if (evener.heaviest_load < trees.heaviest_load) {
-        auto even = fit_one_vl(fabric, lids, graph, targets, request, evener);
-        if (even) tables = std::move(even);
-      }
-      return with_turns(fabric, lids, std::move(*tables));
-    }
+    if (auto tables = lay_on_one_vl(name(), fabric, lids, graph, targets, request, trees))
+      return std::move(*tables);
 
     const unsigned budget = find_vl_budget(fabric, request);
     BalancedTrees others =
@@ -198,27 +185,6 @@ class DfSssp final : public Engine {
     const std::optional<unsigned> needed = last.assign(kMostVls);
     if (needed && *needed <= budget) return write_directed(orderly, last, *needed);
     return tl::unexpected<Error>(refuse_for_vls(needed, budget));
-  }
-
-  // Fat trees take this way out.
-  std::optional<RoutingTables> fit_one_vl(const Fabric& fabric,
-                                          const LidMap& lids,
-                                          const SwitchGraph& graph,
-                                          const Targets& targets,
-                                          const RoutingRequest& request,
-                                          const BalancedTrees& trees) const {
-    Layering layering{graph, trees.trees, Bundle::Pair};
-    if (layering.assign(1)) return make_layered_tables(name(), graph, targets, trees, layering, 1);
-    if (!trees.plan.has_idle()) return std::nullopt;
-    OrientedFabric oriented{fabric, lids, request.options.roots, request.previous};
-    BalancedTrees around = trees;
-    lead_around(fabric, oriented, around);
-    Layering along{graph, around.trees, Bundle::Pair};
-    if (!along.assign(1)) return std::nullopt;
-    RoutingTables tables = make_layered_tables(name(), graph, targets, around, along, 1);
-    tables.orientation = std::move(oriented.oriented.orientation);
-    tables.notes.emplace_back(kDetoursNote);
-    return tables;
   }
 };
 

@@ -1,12 +1,17 @@
 // Shortest paths between switches, free of deadlock by layers.
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/layered/layered_tables.h"
+#include "smd/routing/nue/paths_of_switches.h"
 
 namespace smd {
 namespace {
+
+constexpr std::string_view kOwnTreesNote = "a tree for every LID, as there was on one lane";
 
 class Lash final : public Engine {
  public:
@@ -21,18 +26,34 @@ class Lash final : public Engine {
            "the deadlock argument. As few lanes as the search finds. Of two sets of trees, "
            "balanced by load and always by the lowest port, the evener one, unless only the other "
            "fits the lanes; where neither does, trees whose paths lead back over the cables that "
-           "they came by. Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss "
-           "2002.";
+           "they came by. Where switches without hosts are, as in fat trees, and one lane is "
+           "enough "
+           "for what hosts send, every LID has a tree of its own on it, as with dfsssp: paths to "
+           "such switches may be longer, a change touches what it breaks, and a note says so. "
+           "Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss 2002.";
   }
 
  private:
   std::optional<Result<RoutingTables>> update(const Fabric& fabric,
                                               const LidMap& lids,
                                               const RoutingRequest& request,
-                                              const PreviousRoutes& /*previous*/) const override {
-    auto updated =
-        update_layered_tables(name(), fabric, lids, request, TreePer::EachSwitch, Bundle::Pair);
+                                              const PreviousRoutes& previous) const override {
+    if (auto updated = update_on_one_vl(name(), fabric, lids, request)) return std::move(*updated);
+    if (stay_apart_on_one_vl_only(*previous.routing)) return std::nullopt;
+    const RoutingTables& before = *previous.routing;
+    const bool own_trees = (before.vls == 1 && before.turns != nullptr) ||
+                           std::ranges::count(before.notes, kOwnTreesNote) != 0;
+    auto updated = update_layered_tables(name(),
+                                         fabric,
+                                         lids,
+                                         request,
+                                         own_trees ? TreePer::EachLid : TreePer::EachSwitch,
+                                         Bundle::Pair);
     if (!updated) return std::nullopt;
+    if (own_trees) {
+      updated->notes.emplace_back(kOwnTreesNote);
+      static_cast<void>(record_turns(fabric, lids, *updated));
+    }
     return std::move(*updated);
   }
 
@@ -48,6 +69,11 @@ class Lash final : public Engine {
     BalancedTrees trees = build(NextHopChoice::Load);
     BalancedTrees others = build(NextHopChoice::Order);
     if (others.heaviest_load <= trees.heaviest_load) std::swap(trees, others);
+    if (trees.plan.has_idle()) {
+      const BalancedTrees finer = build_balanced_trees(fabric, lids, graph, targets, {});
+      if (auto tables = lay_on_one_vl(name(), fabric, lids, graph, targets, request, finer))
+        return std::move(*tables);
+    }
     for (const BalancedTrees* const some : {&trees, &others}) {
       Layering layering{graph, some->trees, Bundle::Pair};
       if (const auto vls = layering.assign_if_likely(budget))

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "smd/routing/layered/layered_tables.h"
 #include "smd/routing/nue/switch_paths.h"
 #include "smd/routing/nue/turn_set.h"
+#include "smd/routing/updn/orientation.h"
 
 namespace smd {
 namespace {
@@ -19,7 +21,9 @@ class PathsOfSwitches : SwitchPaths {
                   const SwitchGraph& graph,
                   std::size_t beside,
                   ForwardingTables& lft)
-      : SwitchPaths(fabric, lids, graph, beside, lft), chosen_(graph.switches(), kNoChannel) {}
+      : SwitchPaths(fabric, lids, graph, beside, lft),
+        moves_hosts_(beside != 0),
+        chosen_(graph.switches(), kNoChannel) {}
 
   /// Else every entry is met, and there is nothing to choose.
   [[nodiscard]] bool has_choice() const {
@@ -41,18 +45,25 @@ class PathsOfSwitches : SwitchPaths {
       return add_entries(lid, at, [](SwitchIdx) { return true; });
     });
     if (!closed_) return {};
-    turns.take_back();
-    turns.forget_barred();
-    closed_ = false;
-    for (const bool to_hosts : {false, true}) {
-      for_each_lid([this, to_hosts](Lid lid, SwitchIdx at, bool to_host) {
-        return to_host != to_hosts || choose(lid, at, to_host);
-      });
+    choose_all();
+    // Where who chose first left others no way, all turns of a spanning tree come before: one that
+    // is wide near its root, or else one that fits the order of channels.
+    for (const bool wide : {true, false}) {
+      if (!closed_ || moves_hosts_) break;
+      turns.take_back();
+      turns.forget_barred();
+      if (escape_) forget_escape_tree();
+      const EscapeTree near{channels_, list_roots()};
+      escape_ = let_in_escape_tree(turns, wide ? near.list_links() : std::vector<Channel>{});
+      if (escape_) choose_all();
     }
     if (closed_) return {};
-    std::vector<Lid> led = write();
+    turns.keep();
+    std::vector<Lid> led;
+    std::ranges::set_union(write(), withdraw_nobodys(turns), std::back_inserter(led));
     TurnRecord record = make_record(turns.list_channels());
     record.layers.front().taken = std::move(record.count_turns().front());
+    if (escape_) record.layers.front().escape = escape_->list_links();
     record_ = std::make_shared<const TurnRecord>(std::move(record));
     return led;
   }
@@ -77,6 +88,52 @@ class PathsOfSwitches : SwitchPaths {
       if (at == kNone<SwitchIdx>) continue;
       closed_ = !visit(lid, at, !is_of_switch(lid) && sends_[at] != 0);
     }
+  }
+
+  /// From the turns of hosts' paths on; closed_ where a LID cannot be had.
+  void choose_all() {
+    turns_->take_back();
+    turns_->forget_barred();
+    choices_.clear();
+    closed_ = false;
+    for (const bool to_hosts : {false, true}) {
+      for_each_lid([this, to_hosts](Lid lid, SwitchIdx at, bool to_host) {
+        return to_host != to_hosts || choose(lid, at, to_host);
+      });
+    }
+  }
+
+  /// Nobody takes its turns yet but hosts' paths, which are entered again.
+  void forget_escape_tree() {
+    for (const auto& [in, out] : escape_->list_turns()) turns_->remove(in, out);
+    closed_ = false;
+    for_each_lid([this](Lid lid, SwitchIdx at, bool to_host) {
+      if (!to_host) return true;
+      mark_met(lid, at);
+      return add_entries(lid, at, [this](SwitchIdx sw) { return met_[sw] != 0; });
+    });
+    turns_->keep();
+    escape_.reset();
+  }
+
+  /// Who found no way takes that of the tree, as far as it does not meet a path of hosts; where
+  /// none is met all do.
+  bool escape(SwitchIdx at, bool to_host) {
+    if (!escape_) return false;
+    escape_->aim_at(at);
+    const auto settle = [&](SwitchIdx sw) {
+      const Channel channel = escape_->egress(sw);
+      const SwitchIdx to = channels_.to[channel];
+      chosen_[sw] = channel;
+      return to == at || chosen_[to] == kNoChannel || turns_->add(channel, chosen_[to]);
+    };
+    if (!to_host) {
+      for (const SwitchIdx sw : near_to_far_) {
+        if (sw != at) chosen_[sw] = escape_->egress(sw);
+      }
+      return true;
+    }
+    return std::ranges::all_of(left_, settle);
   }
 
   /// The turns of entries of switches that `which` names. False when they close a cycle.
@@ -147,7 +204,7 @@ class PathsOfSwitches : SwitchPaths {
     for (bool found = true; found && !left_.empty();) {
       found = std::erase_if(left_, [&](SwitchIdx sw) { return choose_at(sw, lid, at, false); }) > 0;
     }
-    if (!left_.empty()) return false;
+    if (!left_.empty() && !escape(at, to_host)) return false;
     for (const SwitchIdx sw : near_to_far_) {
       if (sw == at || chosen_[sw] == next(sw, lid)) continue;
       choices_.push_back({sw, lid, graph_.edge(chosen_[sw]).port});
@@ -166,9 +223,11 @@ class PathsOfSwitches : SwitchPaths {
     return changed;
   }
 
+  const bool moves_hosts_;    // those of switches with few
   TurnSet* turns_ = nullptr;  // of what is settled
   std::shared_ptr<const TurnRecord> record_;
   bool closed_ = false;  // a cycle that nothing can be done about
+  std::optional<EscapeTree> escape_;
   std::vector<Choice> choices_;
   // Scratch of one LID.
   IndexVector<SwitchIdx, Channel> chosen_;
@@ -200,6 +259,41 @@ bool stay_on_one_vl(const RoutingTables& tables) {
   return tables.vls == 1 && tables.sl_to_vl.empty() && tables.default_port.empty();
 }
 
+struct OneVlTask {
+  std::string_view engine;
+  const Fabric& fabric;
+  const LidMap& lids;
+  const SwitchGraph& graph;
+  const Targets& targets;
+  const RoutingRequest& request;
+};
+
+/// `trees` as they are, or with paths of switches led elsewhere: along up*/down* as a whole, or
+/// else where no turn of hosts' paths forbids it.
+std::optional<RoutingTables> fit_one_vl(const OneVlTask& task, const BalancedTrees& trees) {
+  const auto write = [&](const BalancedTrees& some, const Layering& layering) {
+    return make_layered_tables(task.engine, task.graph, task.targets, some, layering, 1);
+  };
+  Layering layering{task.graph, trees.trees, Bundle::Pair};
+  if (layering.assign(1)) return write(trees, layering);
+  if (!trees.plan.has_idle()) return std::nullopt;
+  OrientedFabric oriented{
+      task.fabric, task.lids, task.request.options.roots, task.request.previous};
+  BalancedTrees around = trees;
+  lead_around(task.fabric, oriented, around);
+  Layering along{task.graph, around.trees, Bundle::Pair};
+  std::optional<RoutingTables> tables;
+  if (along.assign(1)) {
+    tables = write(around, along);
+    tables->orientation = std::move(oriented.oriented.orientation);
+  } else {
+    tables = write(trees, layering);
+    if (!lead_switches_apart(task.fabric, task.lids, *tables, 0)) return std::nullopt;
+  }
+  tables->notes.emplace_back(kDetoursNote);
+  return tables;
+}
+
 }  // namespace
 
 bool record_turns(const Fabric& fabric, const LidMap& lids, RoutingTables& tables) {
@@ -207,6 +301,29 @@ bool record_turns(const Fabric& fabric, const LidMap& lids, RoutingTables& table
   const SwitchGraph graph{fabric};
   tables.turns = TurnsOfTables{fabric, lids, graph, tables.lft}.count();
   return tables.turns != nullptr;
+}
+
+std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
+                                           const Fabric& fabric,
+                                           const LidMap& lids,
+                                           const SwitchGraph& graph,
+                                           const Targets& targets,
+                                           const RoutingRequest& request,
+                                           const BalancedTrees& trees) {
+  const OneVlTask task{engine, fabric, lids, graph, targets, request};
+  auto tables = fit_one_vl(task, trees);
+  if (!tables) return std::nullopt;
+  const BalancedTrees evener = even_once_more(fabric, graph, trees);
+  if (evener.heaviest_load < trees.heaviest_load) {
+    if (auto even = fit_one_vl(task, evener)) tables = std::move(even);
+  }
+  if (tables->turns == nullptr) static_cast<void>(record_turns(fabric, lids, *tables));
+  return tables;
+}
+
+bool stay_apart_on_one_vl_only(const RoutingTables& in_force) {
+  return in_force.turns != nullptr && in_force.orientation.by_guid.empty() &&
+         std::ranges::count(in_force.notes, kDetoursNote) != 0;
 }
 
 bool lead_switches_apart(const Fabric& fabric,

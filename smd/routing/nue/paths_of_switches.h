@@ -10,6 +10,8 @@
 
 #include "smd/fabric/fabric.h"
 #include "smd/routing/engine.h"
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -42,14 +44,31 @@ namespace smd {
                                        const LidMap& lids,
                                        RoutingTables& tables);
 
-/// Routes of an engine that lays shortest paths on as few VLs as they take, on fabrics with
-/// switches without hosts and while one VL is enough: of those in force the entries that a change
-/// breaks (update_shortest()), as keep_switches_apart() lets them; else paths between switches are
-/// chosen again. Nothing where paths of hosts would have to move, or turns were not recorded.
-/// Requires: routes in force, of this engine.
+/// Routes of an engine that lays shortest paths on as few VLs as they take, where one is enough:
+/// `trees`, evened once more where that carries less on the fullest channel, as they are or with
+/// those to switches without hosts led around along up*/down* paths. Fat trees take this way out.
+/// Turns are recorded. Nothing where paths of hosts close a cycle. Requires: `trees` as
+/// build_balanced_trees() has them.
+[[nodiscard]] std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
+                                                         const Fabric& fabric,
+                                                         const LidMap& lids,
+                                                         const SwitchGraph& graph,
+                                                         const Targets& targets,
+                                                         const RoutingRequest& request,
+                                                         const BalancedTrees& trees);
+
+/// What such an engine makes of a change, on fabrics with switches without hosts and while one VL
+/// is enough: of those in force the entries that a change breaks (update_shortest()), as
+/// keep_switches_apart() lets them; else paths between switches are chosen again. Nothing where
+/// paths of hosts would have to move, or turns were not recorded. Requires: routes in force, of
+/// this engine.
 [[nodiscard]] std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
                                                             const Fabric& fabric,
                                                             const LidMap& lids,
                                                             const RoutingRequest& request);
+
+/// Paths between switches were led apart by no directions: other updates than those cannot keep
+/// them.
+[[nodiscard]] bool stay_apart_on_one_vl_only(const RoutingTables& in_force);
 
 }  // namespace smd

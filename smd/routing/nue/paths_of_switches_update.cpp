@@ -74,6 +74,8 @@ class PathsUpdate : SwitchPaths {
       return true;
     });
     if (!taken_.fill(turns_)) return nullptr;
+    turns_.keep();
+    if (!record_.layers.front().escape.empty()) escape_ = let_in_escape_tree(turns_, list_kept());
     const bool done = for_each_changed([this](std::span<const Changed> entries) {
       const bool settled = settle(entries);
       if (settled) count_turns(settled_, true);
@@ -82,9 +84,10 @@ class PathsUpdate : SwitchPaths {
       return goes;
     });
     if (!done) return nullptr;
-    settle_nobodys();
+    withdrawn_ = withdraw_nobodys(turns_);
     TurnRecord record = make_record(turns_.list_channels());
     record.layers.front().taken = std::move(taken_);
+    if (escape_) record.layers.front().escape = escape_->list_links();
     return std::make_shared<const TurnRecord>(std::move(record));
   }
 
@@ -409,7 +412,7 @@ class PathsUpdate : SwitchPaths {
     });
     std::ranges::copy_if(
         all, std::back_inserter(left_), [](const Changed& each) { return !each.met; });
-    if (!goes || !settle_left(last)) {
+    if (!goes || (!settle_left(last) && !go_along_escape_tree(lid, last))) {
       close_left();
       return false;
     }
@@ -421,21 +424,38 @@ class PathsUpdate : SwitchPaths {
     return true;
   }
 
-  /// Entries for LIDs that no switch hands over stay for whoever comes back, but for those whose
-  /// turns close a cycle.
-  void settle_nobodys() {
-    for (const Lid lid : list_orphaned_lids(lft_, lids_)) {
-      if (is_served_[lid.value()] != 0) continue;
-      for (const SwitchIdx sw : open_.indices()) {
-        const Channel in = next(sw, lid);
-        if (in == kNoChannel) continue;
-        const Channel out = next(channels_.to[in], lid);
-        if (out == kNoChannel || turns_.add(in, out)) continue;
-        lft_.set_route(sw, lid, kNoRoute);
-        if (withdrawn_.empty() || withdrawn_.back() != lid) withdrawn_.push_back(lid);
-      }
+  /// Links of the escape tree in force that there still are.
+  [[nodiscard]] std::vector<Channel> list_kept() const {
+    std::vector<Channel> kept;
+    for (const Channel was : record_.layers.front().escape) {
+      if (map_.now[was] != kNoChannel) kept.push_back(map_.now[was]);
     }
-    turns_.keep();
+    return kept;
+  }
+
+  /// Who has no way goes along an escape tree as far as it does not meet a path of hosts; where
+  /// none is met, everybody does. Nobody hands over to one of them.
+  bool go_along_escape_tree(Lid lid, SwitchIdx last) {
+    if (!escape_) return false;
+    escape_->aim_at(last);
+    std::vector<SwitchIdx> going;
+    if (is_of_switch(lid) || sends_[last] == 0) {
+      std::ranges::copy_if(
+          near_to_far_, std::back_inserter(going), [last](SwitchIdx sw) { return sw != last; });
+    } else {
+      std::ranges::transform(left_, std::back_inserter(going), &Changed::sw);
+    }
+    for (const SwitchIdx sw : going) {
+      lft_.set_route(sw, lid, graph_.edge(escape_->egress(sw)).port);
+      open_[sw] = 0;
+    }
+    const bool free = std::ranges::all_of(going, [&](SwitchIdx sw) {
+      const Channel in = next(sw, lid);
+      const SwitchIdx to = channels_.to[in];
+      return to == last || turns_.add(in, next(to, lid));
+    });
+    free ? turns_.keep() : turns_.take_back();
+    return free;
   }
 
   static constexpr std::size_t kUnicastLids = 0xc000;
@@ -447,6 +467,7 @@ class PathsUpdate : SwitchPaths {
   const ChannelsByPort by_port_before_;
   TurnSet turns_;
   TreeTurns taken_;
+  std::optional<EscapeTree> escape_;
   std::vector<Changed> changed_;
   std::vector<char> was_served_, is_served_;  // by LID
   // Of one LID.
@@ -488,19 +509,6 @@ bool keep(const PreviousRoutes& in_force,
   return true;
 }
 
-/// Entries for LIDs that no switch hands over.
-bool leads_to_nobody(const Targets& targets, const ForwardingTables& lft) {
-  std::vector<char> served(std::size_t{lft.top().value()} + 1, 0);
-  for (const TargetLid& each : list_served_lids(targets)) served[each.lid.value()] = 1;
-  for (std::size_t sw = 0; sw < lft.switches(); ++sw) {
-    const auto row = lft.row(SwitchIdx{static_cast<std::uint32_t>(sw)});
-    for (std::size_t lid = 1; lid < served.size(); ++lid) {
-      if (served[lid] == 0 && row[lid] != kNoRoute) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 bool keep_switches_apart(const PreviousRoutes& in_force,
@@ -527,9 +535,8 @@ std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
   tables.recomputed = std::move(updated->recomputed);
   tables.load = std::move(updated->load);
   const bool relinked = find_port_changes(*in_force.fabric, fabric, graph).any();
-  if (!keep(in_force, fabric, lids, true, tables) &&
-      (!relinked || leads_to_nobody(targets, tables.lft) ||
-       !lead_switches_apart(fabric, lids, tables, 0)))
+  if (!keep(in_force, fabric, lids, true, tables) && !keep(in_force, fabric, lids, false, tables) &&
+      (!relinked || !lead_switches_apart(fabric, lids, tables, 0)))
     return std::nullopt;
   tables.notes.emplace_back(kDetoursNote);
   // Not by these directions any more; kept for who asks for them next.

@@ -8,13 +8,17 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "smd/fabric/fabric.h"
 #include "smd/routing/graph/channels.h"
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/nue/tree_growth.h"
 #include "smd/routing/nue/turn_record.h"
+#include "smd/routing/nue/turn_set.h"
+#include "smd/routing/updn/islands.h"
 
 namespace smd {
 
@@ -104,6 +108,47 @@ class SwitchPaths {
     std::iota(order.begin(), order.end(), Channel{0});
     std::ranges::stable_sort(order, {}, rank);
     return order;
+  }
+
+  /// Entries for LIDs that no switch hands over stay for whoever comes back, but for those whose
+  /// turns close a cycle with those in the set, which gets the others. Returns LIDs that lost some,
+  /// ascending.
+  std::vector<Lid> withdraw_nobodys(TurnSet& turns) {
+    std::vector<Lid> withdrawn;
+    for (std::size_t l = 1; l <= lft_.top().value(); ++l) {
+      const Lid lid{static_cast<std::uint16_t>(l)};
+      if (last_of(lid) != kNone<SwitchIdx>) continue;
+      for (const SwitchIdx sw : sends_.indices()) {
+        const Channel in = next(sw, lid);
+        if (in == kNoChannel) continue;
+        const Channel out = next(channels_.to[in], lid);
+        if (out == kNoChannel || turns.add(in, out)) continue;
+        lft_.set_route(sw, lid, kNoRoute);
+        if (withdrawn.empty() || withdrawn.back() != lid) withdrawn.push_back(lid);
+      }
+    }
+    turns.keep();
+    return withdrawn;
+  }
+
+  /// One for each island, a switch that sends and has most cables.
+  [[nodiscard]] std::vector<SwitchIdx> list_roots() const {
+    std::vector<SwitchIdx> roots;
+    for (const std::vector<SwitchIdx>& island : find_islands(graph_)) {
+      roots.push_back(*std::ranges::max_element(island, {}, [this](SwitchIdx sw) {
+        return std::pair{sends_[sw] != 0, graph_.edges(sw).size()};
+      }));
+    }
+    return roots;
+  }
+
+  /// One beside the turns in the set, of links of `wished` as far as can be; its turns are in the
+  /// set then. Nothing: there is none. Requires: as find_escape_links().
+  [[nodiscard]] std::optional<EscapeTree> let_in_escape_tree(
+      TurnSet& turns, std::span<const Channel> wished) const {
+    const auto links = find_escape_links(channels_, turns, wished);
+    if (!links) return std::nullopt;
+    return EscapeTree{channels_, list_roots(), *links};
   }
 
   [[nodiscard]] TurnRecord make_record(std::vector<Channel> order) const {

@@ -27,7 +27,11 @@ TEST_P(OtherShapes, AreServedByShortestPathsWithinTheBound) {
   const LidMap lids = lids_in_order(fabric);
   const RoutingTables tables = compute(row.engine, fabric, lids);
   const RouteReport report = expect_sound(fabric, lids, tables);
-  EXPECT_EQ(report.minimal, report.pairs);
+  // Between switches without hosts there may be detours, and then they are told.
+  if (tables.turns == nullptr) {
+    EXPECT_EQ(report.minimal, report.pairs);
+  }
+  expect_shortest_between_hosts(fabric, lids, tables);
   EXPECT_EQ(report.disconnected, 0u);
   EXPECT_LE(tables.vls, row.vls);
   const double ratio = find_load_bound(fabric, lids)
@@ -44,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
     Engines,
     OtherShapes,
     ::testing::Values(Row{"itb-vl", kPlus, 3, 1.02},
-                      Row{"dfsssp", kPlus, 8, 1.03},
+                      Row{"dfsssp", kPlus, 1, 1.03},
                       Row{"itb-vl", kCray, 3, 1.05},
                       Row{"dfsssp", "slim-fly:q=5", 2, 1.0},
                       Row{"itb-vl", "slim-fly:q=5", 2, 1.0},

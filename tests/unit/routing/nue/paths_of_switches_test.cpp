@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <utility>
@@ -13,6 +14,8 @@
 #include "smd/routing/nue/turn_record.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
+#include "tests/unit/routing/support/reshaped.h"
+#include "tests/unit/routing/support/shape_checks.h"
 #include "tests/unit/routing/support/trees.h"
 
 namespace smd::test {
@@ -613,13 +616,15 @@ RoutingTables lay(const char* engine,
   return made;
 }
 
+constexpr std::array kLaying{"dfsssp", "lash"};
+
 // How often somebody looked and found nothing new is no part of what comes of a change.
-TEST(PathsOfSwitches, LaidPathsDoNotHangOnHowOftenNothingChanged) {
+void expect_no_hang_on_how_often_nothing_changed(const char* engine) {
   std::uint64_t trees = 0;
   std::size_t changes = 0;
   for (const Fabric& whole : list_trees()) {
     const LidMap lids = lids_in_order(whole);
-    const RoutingTables first = compute("dfsssp", whole, lids);
+    const RoutingTables first = compute(engine, whole, lids);
     if (first.vls != 1) continue;
     Rng rng{++trees};
     RoutingTables seldom = first, often = first;
@@ -630,7 +635,7 @@ TEST(PathsOfSwitches, LaidPathsDoNotHangOnHowOftenNothingChanged) {
     for (const Fabric* now : {&hurt, &worse, &hurt, &whole}) {
       const auto update = [&](const Fabric& from, const RoutingTables& tables) {
         const PreviousRoutes previous{&from, &lids, &tables};
-        return compute("dfsssp", *now, lids, {.in_force = &previous});
+        return compute(engine, *now, lids, {.in_force = &previous});
       };
       seldom = update(*before, seldom);
       often = update(*before, often);
@@ -644,13 +649,16 @@ TEST(PathsOfSwitches, LaidPathsDoNotHangOnHowOftenNothingChanged) {
   EXPECT_GE(trees, 6u);
 }
 
-TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
-  constexpr const char* kEngine = "dfsssp";
+TEST(PathsOfSwitches, LaidPathsDoNotHangOnHowOftenNothingChanged) {
+  for (const char* engine : kLaying) expect_no_hang_on_how_often_nothing_changed(engine);
+}
+
+void expect_one_lane(const char* engine) {
   Laid laid;
   std::uint64_t trees = 0;
   for (const Fabric& whole : list_trees()) {
     const LidMap lids = lids_in_order(whole);
-    RoutingTables tables = compute(kEngine, whole, lids);
+    RoutingTables tables = compute(engine, whole, lids);
     if (tables.vls != 1) continue;
     ++trees;
     ASSERT_NE(tables.turns, nullptr);
@@ -660,10 +668,10 @@ TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
       const auto drawn = draw_cables(whole, 2, rng);
       const Fabric hurt = without_cables(whole, {drawn[0]});
       const Fabric worse = without_cables(whole, drawn);
-      tables = lay(kEngine, whole, tables, hurt, lids, laid);
-      tables = lay(kEngine, hurt, tables, worse, lids, laid);
-      tables = lay(kEngine, worse, tables, hurt, lids, laid);
-      tables = lay(kEngine, hurt, tables, whole, lids, laid);
+      tables = lay(engine, whole, tables, hurt, lids, laid);
+      tables = lay(engine, hurt, tables, worse, lids, laid);
+      tables = lay(engine, worse, tables, hurt, lids, laid);
+      tables = lay(engine, hurt, tables, whole, lids, laid);
     }
   }
   std::printf("%zu changes, %zu of them kept on one lane, %zu entries changed, %zu had to\n",
@@ -675,6 +683,68 @@ TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
   EXPECT_GE(laid.changes, 12 * trees);
   EXPECT_GE(10 * laid.updates, 8 * laid.changes);
   EXPECT_LE(laid.entries, 4 * laid.needed);
+}
+
+TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
+  for (const char* engine : kLaying) expect_one_lane(engine);
+}
+
+/// A tree of three levels without every n-th cable, in an order that a seed gives.
+Fabric damaged_tree(std::size_t missing, std::uint64_t seed) {
+  Reshaped tree{"fat-tree:k=8,levels=3"};
+  auto cables = tree.cables();
+  Rng rng{seed};
+  for (std::size_t i = 0; i < missing; ++i) {
+    std::swap(cables[i], cables[i + rng.below(cables.size() - i)]);
+    tree.without_cable(cables[i].first, cables[i].second);
+  }
+  return tree.relabel(seed).build();
+}
+
+// Where cables are missing one switch after the other chooses, and the last found no way: all
+// turned by switches that close a cycle together. Where too many are missing hosts turn from down
+// to up.
+TEST(PathsOfSwitches, TreesWithoutManyCablesStandOnOneLane) {
+  for (const auto& [missing, lmc] : {std::pair{4u, 0}, {8u, 0}, {12u, 0}, {4u, 1}}) {
+    std::size_t trees = 0, laid = 0, led = 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      const Fabric f = damaged_tree(missing, seed);
+      const LidMap lids = lids_in_order(f, static_cast<std::uint8_t>(lmc));
+      for (const char* engine : kLaying) {
+        const RoutingTables tables = compute(engine, f, lids);
+        EXPECT_TRUE(check_routes(f, lids, tables).ok()) << engine << " " << missing << " " << seed;
+        expect_shortest_between_hosts(f, lids, tables);
+        laid += tables.vls == 1;
+      }
+      led += lead(f, lids).report.ok();
+      ++trees;
+    }
+    EXPECT_EQ(laid, kLaying.size() * trees) << missing << " " << lmc;
+    EXPECT_EQ(led, trees) << missing << " " << lmc;
+  }
+}
+
+// What was led by a spanning tree goes on with it.
+TEST(PathsOfSwitches, ATreeWithoutManyCablesLosesMore) {
+  std::size_t changes = 0, kept = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Fabric f = damaged_tree(6, seed);
+    const LidMap lids = lids_in_order(f);
+    for (const char* engine : kLaying) {
+      const RoutingTables first = compute(engine, f, lids);
+      Rng rng{seed};
+      for (int step = 0; step < 6; ++step) {
+        const Fabric hurt = without_cables(f, draw_cables(f, 1, rng));
+        Laid laid;
+        const RoutingTables made = lay(engine, f, first, hurt, lids, laid);
+        expect_shortest_between_hosts(hurt, lids, made);
+        lay(engine, hurt, made, f, lids, laid);
+        changes += 2;
+        kept += laid.updates;
+      }
+    }
+  }
+  EXPECT_GE(10 * kept, 9 * changes);
 }
 
 }  // namespace paths_of_switches_test

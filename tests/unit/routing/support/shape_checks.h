@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/nue/turn_record.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/paths.h"
 #include "tests/unit/routing/support/reshaped.h"
@@ -16,6 +18,23 @@ inline RouteReport expect_sound(const Fabric& f, const LidMap& lids, const Routi
   EXPECT_TRUE(report.ok()) << print_cycle(f, report.cycle);
   EXPECT_LE(report.vls, tables.vls);
   return report;
+}
+
+/// Every pair of switches with hosts goes a shortest way.
+inline void expect_shortest_between_hosts(const Fabric& fabric,
+                                          const LidMap& lids,
+                                          const RoutingTables& tables) {
+  const SwitchGraph graph{fabric};
+  const Targets targets = find_targets(fabric, lids);
+  for (const TargetLid& to : list_served_lids(targets)) {
+    if (targets.hosts[to.last] == 0 || to.egress == PortNum{0}) continue;
+    const auto distance = compute_distances(graph, {&to.last, 1});
+    for (const SwitchIdx from : distance.indices()) {
+      if (targets.hosts[from] == 0) continue;
+      const std::string& name = fabric.description[fabric.switch_node[from]];
+      EXPECT_EQ(path(fabric, tables.lft, name, to.lid).size(), distance[from] + 1) << name;
+    }
+  }
 }
 
 /// Those that every port had before, when there were more of them.
