@@ -13,6 +13,7 @@
 #include "smd/routing/incremental/changes.h"
 #include "smd/routing/incremental/entries.h"
 #include "smd/routing/itb_vl/vl_tables.h"
+#include "smd/routing/nue/paths_of_switches.h"
 #include "smd/routing/updn/orientation.h"
 
 namespace smd {
@@ -36,7 +37,10 @@ class ItbVl final : public Engine {
            "of switches; unused entries of SL-to-VL maps discard. Where SLs do not suffice: whole "
            "paths on one VL each, then paths with fewest cuts, then up*/down* to at most half of "
            "the switches; then refused. Free of deadlock: along a path the VL never falls, and on "
-           "one VL only turns without cycles are taken. Given routes in force, keeps what is still "
+           "one VL only turns without cycles are taken. Where there are switches without hosts and "
+           "no odd rings of switches, as in fat trees, and paths of hosts close no cycle without a "
+           "change of VLs, all go on VL 0, every LID by a tree of its own: paths to such switches "
+           "may be longer, and a note says so. Given routes in force, keeps what is still "
            "a shortest path, SLs, and entries of hosts that are away. Source: Flich's thesis, "
            "2001, chapters 3 and 4.";
   }
@@ -46,6 +50,8 @@ class ItbVl final : public Engine {
                                               const LidMap& lids,
                                               const RoutingRequest& request,
                                               const PreviousRoutes& previous) const override {
+    if (auto updated = update_on_one_vl(name(), fabric, lids, request)) return std::move(*updated);
+    if (previous.routing->turns != nullptr) return std::nullopt;
     const bool fits = request.max_vls == 0 || previous.routing->vls <= request.max_vls;
     if (fits && !request.rebalance && only_hosts_left(fabric, lids, previous)) {
       RoutingTables same = *previous.routing;
@@ -103,6 +109,10 @@ class ItbVl final : public Engine {
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
+    if (fabric.switch_count() <= kMostSwitches) {
+      if (auto tables = lay_tree_on_one_vl(name(), fabric, lids, request))
+        return std::move(*tables);
+    }
     return route(fabric, lids, request, nullptr);
   }
 

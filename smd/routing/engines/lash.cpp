@@ -60,6 +60,7 @@ class Lash final : public Engine {
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
+    if (auto tables = lay_tree_on_one_vl(name(), fabric, lids, request)) return std::move(*tables);
     const SwitchGraph graph{fabric};
     const Targets targets = find_targets(fabric, lids);
     const unsigned budget = find_vl_budget(fabric, request);
@@ -69,11 +70,6 @@ class Lash final : public Engine {
     BalancedTrees trees = build(NextHopChoice::Load);
     BalancedTrees others = build(NextHopChoice::Order);
     if (others.heaviest_load <= trees.heaviest_load) std::swap(trees, others);
-    if (trees.plan.has_idle()) {
-      const BalancedTrees finer = build_balanced_trees(fabric, lids, graph, targets, {});
-      if (auto tables = lay_on_one_vl(name(), fabric, lids, graph, targets, request, finer))
-        return std::move(*tables);
-    }
     for (const BalancedTrees* const some : {&trees, &others}) {
       Layering layering{graph, some->trees, Bundle::Pair};
       if (const auto vls = layering.assign_if_likely(budget))

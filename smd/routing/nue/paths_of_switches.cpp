@@ -259,7 +259,19 @@ bool stay_on_one_vl(const RoutingTables& tables) {
   return tables.vls == 1 && tables.sl_to_vl.empty() && tables.default_port.empty();
 }
 
-struct OneVlTask {
+bool has_odd_ring(const SwitchGraph& graph) {
+  std::vector<SwitchIdx> roots;
+  for (const std::vector<SwitchIdx>& island : find_islands(graph)) roots.push_back(island.front());
+  const auto distance = compute_distances(graph, roots);
+  for (const SwitchIdx sw : distance.indices()) {
+    for (const SwitchEdge& edge : graph.edges(sw)) {
+      if (distance[edge.to] == distance[sw]) return true;
+    }
+  }
+  return false;
+}
+
+struct LayingTask {
   std::string_view engine;
   const Fabric& fabric;
   const LidMap& lids;
@@ -270,7 +282,7 @@ struct OneVlTask {
 
 /// `trees` as they are, or with paths of switches led elsewhere: along up*/down* as a whole, or
 /// else where no turn of hosts' paths forbids it.
-std::optional<RoutingTables> fit_one_vl(const OneVlTask& task, const BalancedTrees& trees) {
+std::optional<RoutingTables> fit_one_vl(const LayingTask& task, const BalancedTrees& trees) {
   const auto write = [&](const BalancedTrees& some, const Layering& layering) {
     return make_layered_tables(task.engine, task.graph, task.targets, some, layering, 1);
   };
@@ -310,7 +322,7 @@ std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
                                            const Targets& targets,
                                            const RoutingRequest& request,
                                            const BalancedTrees& trees) {
-  const OneVlTask task{engine, fabric, lids, graph, targets, request};
+  const LayingTask task{engine, fabric, lids, graph, targets, request};
   auto tables = fit_one_vl(task, trees);
   if (!tables) return std::nullopt;
   const BalancedTrees evener = even_once_more(fabric, graph, trees);
@@ -319,6 +331,17 @@ std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
   }
   if (tables->turns == nullptr) static_cast<void>(record_turns(fabric, lids, *tables));
   return tables;
+}
+
+std::optional<RoutingTables> lay_tree_on_one_vl(std::string_view engine,
+                                                const Fabric& fabric,
+                                                const LidMap& lids,
+                                                const RoutingRequest& request) {
+  const SwitchGraph graph{fabric};
+  const Targets targets = find_targets(fabric, lids);
+  if (std::ranges::count(targets.hosts, 0u) == 0 || has_odd_ring(graph)) return std::nullopt;
+  const BalancedTrees trees = build_balanced_trees(fabric, lids, graph, targets, {});
+  return lay_on_one_vl(engine, fabric, lids, graph, targets, request, trees);
 }
 
 bool stay_apart_on_one_vl_only(const RoutingTables& in_force) {

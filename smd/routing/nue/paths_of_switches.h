@@ -57,6 +57,14 @@ namespace smd {
                                                          const RoutingRequest& request,
                                                          const BalancedTrees& trees);
 
+/// The same for engines that have other trees elsewhere: a tree for every LID. Nothing where no
+/// switch is without hosts or cables close an odd ring, as none do in a fat tree, whole or not:
+/// there the engine's own routes may be more even.
+[[nodiscard]] std::optional<RoutingTables> lay_tree_on_one_vl(std::string_view engine,
+                                                              const Fabric& fabric,
+                                                              const LidMap& lids,
+                                                              const RoutingRequest& request);
+
 /// What such an engine makes of a change, on fabrics with switches without hosts and while one VL
 /// is enough: of those in force the entries that a change breaks (update_shortest()), as
 /// keep_switches_apart() lets them; else paths between switches are chosen again. Nothing where

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "smd/routing/graph/switch_graph.h"
+#include "smd/routing/layered/balanced_trees.h"
 #include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/unit/routing/support/changing_fabric.h"
@@ -392,7 +393,7 @@ bool require_sound(const Fabric& f, const LidMap& lids, const RoutingRequest& re
   RC_ASSERT(tables->vls <= request.max_vls);
   bool detours = false;
   for (const std::string& note : tables->notes)
-    detours = detours || note.starts_with("up*/down* to");
+    detours = detours || note.starts_with("up*/down* to") || note == kDetoursNote;
   RC_ASSERT(detours || report.minimal == report.pairs);
   RC_TAG(detours ? "detours" : "minimal");
   return true;
