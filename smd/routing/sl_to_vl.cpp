@@ -80,14 +80,26 @@ unsigned count_vls(const Fabric& fabric, PortIdx out) {
 }
 
 SlToVlMaps build_switch_rows(const Fabric& fabric, const SlToVlMaps& vls, const SlToVl& common) {
+  constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+  constexpr std::size_t kMostVls = 16;
   SlToVlMaps rows{fabric};
   rows.add_row(common);
+  // Thousands of turns have the same row on links with as many VLs. By number there and VLs.
+  std::vector<std::uint32_t> fitted(std::max<std::size_t>(vls.rows().size(), 1) * kMostVls,
+                                    kUnknown);
+  std::vector<std::uint8_t> vls_of_port;
   for (const SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
+    vls_of_port.assign(std::size_t{fabric.num_ports(node)} + 1, 0);
     for_each_turn(fabric, sw, [&](PortNum in, PortNum out) {
-      const SlToVl& wanted = vls.empty() ? common : vls.row(sw, in, out);
-      rows.set_row(
-          sw, in, out, rows.add_row(fit(wanted, count_vls(fabric, fabric.port_of(node, out)))));
+      std::uint8_t& there = vls_of_port[out.value()];
+      if (there == 0)
+        there = static_cast<std::uint8_t>(count_vls(fabric, fabric.port_of(node, out)));
+      const std::size_t wanted = vls.empty() ? 0 : vls.row_number(sw, in, out);
+      std::uint32_t& number = fitted[wanted * kMostVls + there];
+      if (number == kUnknown)
+        number = rows.add_row(fit(vls.empty() ? common : vls.rows()[wanted], there));
+      rows.set_row(sw, in, out, static_cast<std::uint16_t>(number));
     });
   }
   return rows;

@@ -271,7 +271,7 @@ bool has_odd_ring(const SwitchGraph& graph) {
   return false;
 }
 
-struct LayingTask {
+struct RoutesTask {
   std::string_view engine;
   const Fabric& fabric;
   const LidMap& lids;
@@ -282,7 +282,7 @@ struct LayingTask {
 
 /// `trees` as they are, or with paths of switches led elsewhere: along up*/down* as a whole, or
 /// else where no turn of hosts' paths forbids it.
-std::optional<RoutingTables> fit_one_vl(const LayingTask& task, const BalancedTrees& trees) {
+std::optional<RoutingTables> fit_one_vl(const RoutesTask& task, const BalancedTrees& trees) {
   const auto write = [&](const BalancedTrees& some, const Layering& layering) {
     return make_layered_tables(task.engine, task.graph, task.targets, some, layering, 1);
   };
@@ -322,7 +322,7 @@ std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
                                            const Targets& targets,
                                            const RoutingRequest& request,
                                            const BalancedTrees& trees) {
-  const LayingTask task{engine, fabric, lids, graph, targets, request};
+  const RoutesTask task{engine, fabric, lids, graph, targets, request};
   auto tables = fit_one_vl(task, trees);
   if (!tables) return std::nullopt;
   const BalancedTrees evener = even_once_more(fabric, graph, trees);
