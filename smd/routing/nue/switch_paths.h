@@ -115,9 +115,7 @@ class SwitchPaths {
   /// ascending.
   std::vector<Lid> withdraw_nobodys(TurnSet& turns) {
     std::vector<Lid> withdrawn;
-    for (std::size_t l = 1; l <= lft_.top().value(); ++l) {
-      const Lid lid{static_cast<std::uint16_t>(l)};
-      if (last_of(lid) != kNone<SwitchIdx>) continue;
+    for (const Lid lid : list_orphaned_lids(lft_, lids_)) {
       for (const SwitchIdx sw : sends_.indices()) {
         const Channel in = next(sw, lid);
         if (in == kNoChannel) continue;
