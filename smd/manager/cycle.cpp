@@ -103,6 +103,11 @@ void Cycle::count_found() {
   report_.silent = found_.silent;
   report_.counts = count(*found_.fabric);
   report_.cut_off = is_cut_off(*found_.fabric);
+  const SwitchRanks& known = parts_.store.get().directions;
+  const auto there = std::ranges::count_if(
+      known, [&](const auto& each) { return found_.fabric->find_node(each.first).has_value(); });
+  report_.mostly_out_of_reach =
+      report_.cut_off || 2 * static_cast<std::size_t>(there) < known.size();
 }
 
 void Cycle::proceed() {
@@ -210,10 +215,6 @@ void Cycle::await_book() {
 
 void Cycle::read_held() { read_back(&Cycle::route); }
 
-bool Cycle::is_cut_off_before() const {
-  return before_.in_force && is_cut_off(before_.in_force->fabric());
-}
-
 /// One that was away, and names another manager now, who may have written its tables.
 bool Cycle::was_ruled_by_another(NodeIdx node) const {
   const Fabric& fabric = *found_.fabric;
@@ -230,8 +231,13 @@ void Cycle::read_back(void (Cycle::*then)()) {
     const bool is_fresh = info.linear_fdb_top == 0 && !has_random_table(info);  // from power-on
     if (!is_fresh && !was_ruled_by_another(found_.fabric->switch_node[sw])) continue;
     const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
-    confirmed.forget(guid);
-    confirmed.multicast.note_restarted(guid);
+    if (is_fresh) {
+      confirmed.forget(guid);
+      confirmed.multicast.note_restarted(guid);
+    } else {
+      confirmed.doubt(guid);
+      confirmed.multicast.forget(guid);
+    }
   }
   std::vector<TableBlock> blocks = find_unread_blocks(*found_.fabric, lids_.top, confirmed.tables);
   if (blocks.empty()) return (this->*then)();
@@ -260,14 +266,15 @@ void Cycle::route() {
   const bool hold_entries = std::ranges::any_of(
       found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
   const bool asks_auto = job.engine == "auto" || std::ranges::count(job.next_engines, "auto") != 0;
-  // Where the own port had no link, what was in force before is found again.
-  const bool is_back = is_cut_off_before() && !report_.cut_off;
+  const bool is_back =
+      parts_.state.takes_back && !report_.mostly_out_of_reach && round_ == 0 && !is_on_trial();
   job.taking_over = parts_.state.taking_over || is_back;
   if ((!parts_.state.in_force || is_back) && (job.taking_over || (asks_auto && hold_entries))) {
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
     // Those that it was made by, as far as somebody knows.
-    if (job.orientation.by_guid.empty() && are_directions_free(parts_.settings.engine_options))
-      job.orientation.by_guid = parts_.store.get().directions;
+    const bool free = are_directions_free(parts_.settings.engine_options);
+    if (free && (is_back || job.orientation.by_guid.empty()))
+      job.orientation = {.by_guid = parts_.store.get().directions};
   }
   work_.offload(
       parts_.runtime,
@@ -350,8 +357,8 @@ void Cycle::on_routed(Routed routed) {
     for (const std::string& note : routed.tables.notes)
       log::info("route.note", "what=\"{}\"", note);
   ManagerState& state = parts_.state;
-  // Who has lost his own cable knows of no directions, and those of the others stay as they are.
-  if (!report_.cut_off) state.orientation = routed.tables.orientation;
+  state.orientation = routed.tables.orientation;
+  if (report_.mostly_out_of_reach && before_.in_force) state.takes_back = true;
   if (round_ == 0) mark_verified();
   if (round_ > 0) {
     final_ = {.tables = std::move(routed.tables), .began = parts_.runtime.now()};

@@ -110,7 +110,6 @@ class Cycle {
   void address();
   void await_book();
   void read_held();
-  [[nodiscard]] bool is_cut_off_before() const;
   [[nodiscard]] bool was_ruled_by_another(NodeIdx node) const;
   void read_back(void (Cycle::*then)());
   void route();

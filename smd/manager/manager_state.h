@@ -55,6 +55,10 @@ struct ManagerState {
   /// Nothing of what was in force is known any more: entries that are found and work are kept.
   bool taking_over = false;
 
+  /// Most of what was in force could not be reached since, as where the own cable was out:
+  /// likewise, by the directions that the routes had.
+  bool takes_back = false;
+
   std::uint64_t next_epoch = 1;
 
   /// Until then switches may report links that a plan took down on purpose.

@@ -250,6 +250,7 @@ Result<void> SubnetManager::request_engine(const std::string& name, bool force) 
 void SubnetManager::note_trial(const CycleReport& report) {
   if (report.trial && report.trial->taken) {
     settings_.engine = report.trial->engine;
+    state_.takes_back = false;
     // Those that came with the configuration end the trial.
     if (next_settings_ && trial_) next_settings_->engine = report.trial->engine;
   }
@@ -340,6 +341,10 @@ void SubnetManager::take_settings() {
                     settings.engine_options.lane_cut);
   };
   if (asked(*next_settings_) != asked(settings_)) state_.orientation = {};
+  const auto engines = [](const Settings& settings) {
+    return std::tie(settings.engine, settings.next_engines, settings.engine_options);
+  };
+  if (engines(*next_settings_) != engines(settings_)) state_.takes_back = false;
   settings_ = *std::exchange(next_settings_, std::nullopt);
   partitions_taken_ = partitions_asked_;
   take_m_keys();
@@ -408,9 +413,12 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
-  // Nor does who has lost his own cable forget those of the others.
-  const bool free = are_directions_free(settings_.engine_options);
-  if (!report.cut_off) store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
+  // Those of switches that cannot be reached now hold there as ever.
+  if (!report.mostly_out_of_reach) {
+    const bool free = are_directions_free(settings_.engine_options);
+    store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
+    state_.takes_back = false;
+  }
   // Routes that go by none leave that of former ones: its engine may be asked again.
   if (const auto& lattice = state_.in_force->routing->lattice) store_.put_lattice(*lattice);
   publish();

@@ -77,6 +77,12 @@ const TurnMemory::Entry* TurnMemory::find(Guid node, PortNum in, PortNum out) co
   return row == at_node->second.end() ? nullptr : &row->second;
 }
 
+void TurnMemory::doubt(Guid node) {
+  const auto rows = rows_.find(node);
+  if (rows == rows_.end()) return;
+  for (auto& [turn, entry] : rows->second) entry.held = Held::Unknown;
+}
+
 std::vector<Turn> TurnMemory::collect(const Fabric& fabric, Held held) const {
   std::vector<Turn> turns;
   for (const auto& [guid, rows] : rows_) {

@@ -120,6 +120,9 @@ class TurnMemory {
   /// The switch was reset: all of its entries are those of power-on.
   void forget(Guid node) { rows_.erase(node); }
 
+  /// Somebody else may have written to it.
+  void doubt(Guid node);
+
   /// Turns of the fabric whose entries are held so, sorted.
   [[nodiscard]] std::vector<Turn> collect(const Fabric& fabric, Held held) const;
 

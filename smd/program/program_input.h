@@ -49,6 +49,9 @@ struct ProgramState {
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has
   /// words of its own for that.
   void forget(Guid node);
+
+  /// Somebody else may have written to it; it was not reset.
+  void doubt(Guid node);
 };
 
 struct ProgramInput {

@@ -19,6 +19,16 @@ void ProgramState::forget(Guid node) {
   keys.forget(node);
 }
 
+void ProgramState::doubt(Guid node) {
+  tables.forget(node);
+  random.forget(node);
+  ports.forget(node);
+  switches.forget(node);
+  turns.doubt(node);
+  sl_to_vl.forget(node);
+  keys.forget(node);
+}
+
 void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {
   ++report.fault_count;
   if (report.faults.size() < kKept)

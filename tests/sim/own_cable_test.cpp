@@ -43,6 +43,61 @@ TEST(OwnCable, MovesNoEntryWhenItIsBack) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+// Its own switch comes up first, and sees nothing but the manager.
+TEST(OwnCable, MovesNoEntryWhenItsSwitchIsBackBeforeTheOthers) {
+  SimulatedSubnet subnet(spec_of("irregular:switches=16,ports=12,links=5,hosts=2,seed=4"));
+  ASSERT_TRUE(subnet.start());
+  const sim::FabricSpec& spec = subnet.fabric.spec();
+  const std::uint32_t leaf = spec.nodes[spec.sm_node].ports[1].peer_node;
+  const std::vector<Cable> cables = cables_between_switches(spec);
+  for (const Cable& cable : cables) {
+    for (const bool up : {false, true}) {
+      subnet.fabric.set_link(cable.node, cable.port, up);
+      ASSERT_TRUE(subnet.settle());
+    }
+  }
+  const SwitchRanks directions = subnet.kept().directions;
+  const ForwardingTables routes = subnet.manager.in_force()->routing->lft;
+  const auto set_uplinks = [&](bool up) {
+    for (const Cable& cable : cables) {
+      const std::uint32_t peer = spec.nodes[cable.node].ports[cable.port.value()].peer_node;
+      if (cable.node == leaf || peer == leaf) subnet.fabric.set_link(cable.node, cable.port, up);
+    }
+    ASSERT_TRUE(subnet.settle());
+    ASSERT_TRUE(
+        subnet.run_until([&] { return subnet.manager.at_rest(); }, std::chrono::minutes(2)));
+  };
+  set_uplinks(false);
+  ASSERT_EQ(subnet.manager.in_force()->fabric().switch_count(), 1u);
+  EXPECT_EQ(subnet.kept().directions, directions);
+  set_uplinks(true);
+  ASSERT_EQ(subnet.manager.in_force()->fabric().switch_count(), 16u);
+  EXPECT_EQ(subnet.kept().directions, directions);
+  EXPECT_EQ(subnet.manager.in_force()->routing->lft, routes);
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+// What is asked for meanwhile is not forgotten over what is found.
+TEST(OwnCable, TakesTheEngineThatWasAskedForWhileItWasOut) {
+  SimulatedSubnetOptions options;
+  options.settings.engine = "updn";
+  SimulatedSubnet subnet(spec_of("fat-tree:k=6,levels=2"), options);
+  ASSERT_TRUE(subnet.start());
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, false);
+  ASSERT_TRUE(subnet.settle());
+  Settings settings = subnet.manager.settings();
+  settings.engine = "ftree";
+  subnet.manager.adopt(settings);
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, true);
+  ASSERT_TRUE(subnet.run_until(
+      [&] { return subnet.manager.at_rest() && !subnet.manager.last_cycle()->cut_off; },
+      std::chrono::minutes(2)));
+  EXPECT_EQ(subnet.manager.in_force()->routing->engine, "ftree");
+  SimulatedSubnet other(spec_of("fat-tree:k=6,levels=2"), {.settings = settings});
+  ASSERT_TRUE(other.start());
+  EXPECT_EQ(subnet.manager.in_force()->routing->lft, other.manager.in_force()->routing->lft);
+}
+
 // The second has ruled by other routes, and died before the first saw anything of it.
 TEST(OwnCable, BringsBackTablesThatAnotherHasWritten) {
   Managers all("torus:dims=4.4,hosts=2", {"host-00000", "host-00031"});

@@ -125,6 +125,7 @@ LoadRebalancer::LoadRebalancer(const SwitchGraph& graph,
     const auto edges = graph.edges(sw);
     std::fill_n(from_.begin() + graph.first_edge(sw), edges.size(), sw.value());
   }
+  near_to_far_.reserve(graph.switches());  // one reading may begin while another is gone through
 }
 
 void LoadRebalancer::count_loads() {

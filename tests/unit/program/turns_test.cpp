@@ -176,6 +176,18 @@ TEST_F(Turns, ThatAFormerLifeWroteDownAreOpened) {
   EXPECT_THAT(lab.state.turns.maybe_blocked(), testing::IsEmpty());
 }
 
+// Whoever has ruled it meanwhile need not have opened what was blocked.
+TEST(TurnMemory, OfASwitchThatIsDoubtedIsNotLost) {
+  const Guid node{0x1234};
+  ProgramState state;
+  state.turns.at(node, PortNum{1}, PortNum{2}) = {.held = TurnMemory::Held::Blocked};
+  state.doubt(node);
+  ASSERT_EQ(state.turns.maybe_blocked().size(), 1u);
+  EXPECT_EQ(state.turns.find(node, PortNum{1}, PortNum{2})->held, TurnMemory::Held::Unknown);
+  state.forget(node);
+  EXPECT_THAT(state.turns.maybe_blocked(), testing::IsEmpty());
+}
+
 TEST_F(Turns, OfASwitchThatWasSwitchedOffAreForgotten) {
   run({turn}, {});
   lab.fabric.set_node(lab.sim_switch(turn.sw), false);

@@ -196,7 +196,7 @@ TEST(ForwardingTables, OrphanedLidsAreThoseThatSomebodyStillLeadsTo) {
   lids.top = Lid{69};
   ForwardingTables tables{3, Lid{300}};
   EXPECT_TRUE(list_orphaned_lids(tables, lids).empty());
-  for (const std::uint16_t led : {5, 66}) tables.set_route(kFirst, Lid{led}, PortNum{1});
+  for (const std::size_t led : {5u, 66u}) tables.set_route(kFirst, lid_at(led), PortNum{1});
   EXPECT_TRUE(list_orphaned_lids(tables, lids).empty()) << "somebody has them";
   tables.set_route(switch_at(2), Lid{7}, PortNum{1});
   tables.set_route(kFirst, Lid{64}, PortNum{1});
