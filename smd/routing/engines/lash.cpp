@@ -26,9 +26,9 @@ class Lash final : public Engine {
            "the deadlock argument. As few lanes as the search finds. Of two sets of trees, "
            "balanced by load and always by the lowest port, the evener one, unless only the other "
            "fits the lanes; where neither does, trees whose paths lead back over the cables that "
-           "they came by. Where switches without hosts are, as in fat trees, and one lane is "
-           "enough "
-           "for what hosts send, every LID has a tree of its own on it, as with dfsssp: paths to "
+           "they came by. Where switches without hosts are and no odd rings of switches, as in "
+           "fat trees, and one lane is enough for what hosts send, every LID has a tree of its own "
+           "on it, as with dfsssp: paths to "
            "such switches may be longer, a change touches what it breaks, and a note says so. "
            "Refuses when the lanes are not enough. Source: Skeie, Lysne and Theiss 2002.";
   }

@@ -271,6 +271,23 @@ bool has_odd_ring(const SwitchGraph& graph) {
   return false;
 }
 
+/// Some switches have no hosts, and are not such as only wait for them: these have as many cables
+/// to others as one that has hosts, and a port without any.
+bool has_switches_between(const Fabric& fabric, const SwitchGraph& graph, const Targets& targets) {
+  std::vector<std::size_t> with_hosts;
+  for (const SwitchIdx sw : targets.hosts.indices()) {
+    if (targets.hosts[sw] != 0) with_hosts.push_back(graph.edges(sw).size());
+  }
+  std::ranges::sort(with_hosts);
+  return std::ranges::any_of(targets.hosts.indices(), [&](SwitchIdx sw) {
+    if (targets.hosts[sw] != 0) return false;
+    const auto ports = fabric.external_ports(fabric.switch_node[sw]);
+    const bool has_room = std::ranges::any_of(
+        ports, [&](PortIdx port) { return fabric.peer[port] == kNone<PortIdx>; });
+    return !has_room || !std::ranges::binary_search(with_hosts, graph.edges(sw).size());
+  });
+}
+
 struct RoutesTask {
   std::string_view engine;
   const Fabric& fabric;
@@ -299,6 +316,7 @@ std::optional<RoutingTables> fit_one_vl(const RoutesTask& task, const BalancedTr
     tables = write(around, along);
     tables->orientation = std::move(oriented.oriented.orientation);
   } else {
+    if (!has_switches_between(task.fabric, task.graph, task.targets)) return std::nullopt;
     tables = write(trees, layering);
     if (!lead_switches_apart(task.fabric, task.lids, *tables, 0)) return std::nullopt;
   }
@@ -339,7 +357,7 @@ std::optional<RoutingTables> lay_tree_on_one_vl(std::string_view engine,
                                                 const RoutingRequest& request) {
   const SwitchGraph graph{fabric};
   const Targets targets = find_targets(fabric, lids);
-  if (std::ranges::count(targets.hosts, 0u) == 0 || has_odd_ring(graph)) return std::nullopt;
+  if (!has_switches_between(fabric, graph, targets) || has_odd_ring(graph)) return std::nullopt;
   const BalancedTrees trees = build_balanced_trees(fabric, lids, graph, targets, {});
   return lay_on_one_vl(engine, fabric, lids, graph, targets, request, trees);
 }

@@ -46,8 +46,10 @@ namespace smd {
 
 /// Routes of an engine that lays shortest paths on as few VLs as they take, where one is enough:
 /// `trees`, evened once more where that carries less on the fullest channel, as they are or with
-/// those to switches without hosts led around along up*/down* paths. Fat trees take this way out.
-/// Turns are recorded. Nothing where paths of hosts close a cycle. Requires: `trees` as
+/// those to switches without hosts led around along up*/down* paths, or else apart as by
+/// lead_switches_apart(). Fat trees take this way out. Turns are recorded. Nothing where paths of
+/// hosts close a cycle, where no choice is found, or where switches without hosts only wait for
+/// them, as on a torus that is being switched on. Requires: `trees` as
 /// build_balanced_trees() has them.
 [[nodiscard]] std::optional<RoutingTables> lay_on_one_vl(std::string_view engine,
                                                          const Fabric& fabric,
@@ -57,9 +59,9 @@ namespace smd {
                                                          const RoutingRequest& request,
                                                          const BalancedTrees& trees);
 
-/// The same for engines that have other trees elsewhere: a tree for every LID. Nothing where no
-/// switch is without hosts or cables close an odd ring, as none do in a fat tree, whole or not:
-/// there the engine's own routes may be more even.
+/// The same for engines that have other trees elsewhere: a tree for every LID. Nothing where all
+/// switches have hosts, or wait for them, or cables close an odd ring, as none do in a fat tree,
+/// whole or not: there the engine's own routes may be more even.
 [[nodiscard]] std::optional<RoutingTables> lay_tree_on_one_vl(std::string_view engine,
                                                               const Fabric& fabric,
                                                               const LidMap& lids,
@@ -67,9 +69,9 @@ namespace smd {
 
 /// What such an engine makes of a change, on fabrics with switches without hosts and while one VL
 /// is enough: of those in force the entries that a change breaks (update_shortest()), as
-/// keep_switches_apart() lets them; else paths between switches are chosen again. Nothing where
-/// paths of hosts would have to move, or turns were not recorded. Requires: routes in force, of
-/// this engine.
+/// keep_switches_apart() lets them, hosts' paths on other shortest ways where it must be; else
+/// paths between switches are chosen again. Nothing where that does not do, or turns were not
+/// recorded. Requires: routes in force, of this engine.
 [[nodiscard]] std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
                                                             const Fabric& fabric,
                                                             const LidMap& lids,

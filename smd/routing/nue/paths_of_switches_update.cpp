@@ -76,6 +76,7 @@ class PathsUpdate : SwitchPaths {
     if (!taken_.fill(turns_)) return nullptr;
     turns_.keep();
     if (!record_.layers.front().escape.empty()) escape_ = let_in_escape_tree(turns_, list_kept());
+    count_escape_turns([this](Channel in, Channel out) { taken_.add(in, out); });
     const bool done = for_each_changed([this](std::span<const Changed> entries) {
       const bool settled = settle(entries);
       if (settled) count_turns(settled_, true);
@@ -85,6 +86,7 @@ class PathsUpdate : SwitchPaths {
     });
     if (!done) return nullptr;
     withdrawn_ = withdraw_nobodys(turns_);
+    count_escape_turns([this](Channel in, Channel out) { taken_.remove(in, out); });
     TurnRecord record = make_record(turns_.list_channels());
     record.layers.front().taken = std::move(taken_);
     if (escape_) record.layers.front().escape = escape_->list_links();
@@ -424,6 +426,13 @@ class PathsUpdate : SwitchPaths {
     return true;
   }
 
+  /// As if a LID took them, so that they stay in the set while others leave it.
+  template <class Count>
+  void count_escape_turns(Count count) const {
+    if (!escape_) return;
+    for (const auto& [in, out] : escape_->list_turns()) count(in, out);
+  }
+
   /// Links of the escape tree in force that there still are.
   [[nodiscard]] std::vector<Channel> list_kept() const {
     std::vector<Channel> kept;
@@ -534,9 +543,18 @@ std::optional<RoutingTables> update_on_one_vl(std::string_view engine,
   RoutingTables tables{.engine = std::string{engine}, .lft = std::move(updated->lft)};
   tables.recomputed = std::move(updated->recomputed);
   tables.load = std::move(updated->load);
-  const bool relinked = find_port_changes(*in_force.fabric, fabric, graph).any();
-  if (!keep(in_force, fabric, lids, true, tables) && !keep(in_force, fabric, lids, false, tables) &&
-      (!relinked || !lead_switches_apart(fabric, lids, tables, 0)))
+  const auto keeps = [&] {
+    return keep(in_force, fabric, lids, true, tables) ||
+           keep(in_force, fabric, lids, false, tables) ||
+           // After a restart the record is of other routes than those that were found.
+           record_turns(fabric, lids, tables);
+  };
+  // At rest nothing is chosen again.
+  const auto has_changed = [&] {
+    return find_port_changes(*in_force.fabric, fabric, graph).any() ||
+           find_targets(*in_force.fabric, *in_force.lids).hosts != targets.hosts;
+  };
+  if (!keeps() && (!has_changed() || !lead_switches_apart(fabric, lids, tables, 0)))
     return std::nullopt;
   tables.notes.emplace_back(kDetoursNote);
   // Not by these directions any more; kept for who asks for them next.
