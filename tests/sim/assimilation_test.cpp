@@ -2,6 +2,8 @@
 // wanted, no credit loop left behind. The proved way never passes through one either.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "smd/subnet/cycle_report.h"
 #include "tests/support/cables.h"
 #include "tests/support/oracle_watch.h"
@@ -206,6 +208,36 @@ INSTANTIATE_TEST_SUITE_P(Engines,
                                          std::tuple{"lash", "torus:dims=4.4,hosts=1"},
                                          std::tuple{"nue", "torus:dims=5.5,hosts=1"},
                                          std::tuple{"nue", "fat-tree:k=4,levels=3"}));
+
+// After a power cut: no switch is between others here, all of them wait for their host. What is
+// laid while few are up has to serve the others.
+TEST(HostsThatComeUp, FindTheRoutesOfTheWholeTorus) {
+  SimulatedSubnet subnet(spec_of("torus:dims=6.6,hosts=1"), with_mode("certified", "lash"));
+  const sim::FabricSpec& spec = subnet.fabric.spec();
+  std::vector<std::uint32_t> hosts;
+  for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
+    if (spec.nodes[node].type == NodeType::Ca && node != spec.sm_node) hosts.push_back(node);
+  }
+  for (const std::uint32_t host : hosts) subnet.fabric.set_node(host, false);
+  ASSERT_TRUE(subnet.bring_up());
+  ASSERT_EQ(subnet.manager.in_force()->routing->engine, "lash");
+  const unsigned vls = subnet.manager.in_force()->routing->vls;
+  EXPECT_GT(vls, 1u);
+  subnet.reports.clear();
+  for (std::size_t at = 0; at < hosts.size(); ++at) {
+    subnet.fabric.set_node(hosts[at], true);
+    if (at % 5 != 4 && at + 1 != hosts.size()) continue;
+    ASSERT_TRUE(subnet.settle());
+    subnet.run_for(std::chrono::seconds(2));
+    ASSERT_TRUE(subnet.settle_up());
+    std::set<std::uint32_t> away(hosts.begin() + static_cast<std::ptrdiff_t>(at) + 1, hosts.end());
+    EXPECT_EQ(find_broken_route(subnet, away), "") << at;
+    EXPECT_EQ(subnet.manager.in_force()->routing->vls, vls) << at;
+  }
+  for (const CycleReport& cycle : subnet.reports)
+    EXPECT_TRUE(cycle.transition.kind == TransitionKind::Nothing || cycle.transition.certified)
+        << cycle.transition.why;
+}
 
 }  // namespace
 }  // namespace smd::test

@@ -271,6 +271,13 @@ bool has_odd_ring(const SwitchGraph& graph) {
   return false;
 }
 
+bool has_open_port(const Fabric& fabric, SwitchIdx sw) {
+  for (const PortIdx port : fabric.external_ports(fabric.switch_node[sw])) {
+    if (fabric.peer[port] == kNone<PortIdx>) return true;
+  }
+  return false;
+}
+
 /// Some switches have no hosts, and are not such as only wait for them: these have as many cables
 /// to others as one that has hosts, and a port without any.
 bool has_switches_between(const Fabric& fabric, const SwitchGraph& graph, const Targets& targets) {
@@ -279,13 +286,12 @@ bool has_switches_between(const Fabric& fabric, const SwitchGraph& graph, const 
     if (targets.hosts[sw] != 0) with_hosts.push_back(graph.edges(sw).size());
   }
   std::ranges::sort(with_hosts);
-  return std::ranges::any_of(targets.hosts.indices(), [&](SwitchIdx sw) {
-    if (targets.hosts[sw] != 0) return false;
-    const auto ports = fabric.external_ports(fabric.switch_node[sw]);
-    const bool has_room = std::ranges::any_of(
-        ports, [&](PortIdx port) { return fabric.peer[port] == kNone<PortIdx>; });
-    return !has_room || !std::ranges::binary_search(with_hosts, graph.edges(sw).size());
-  });
+  for (const SwitchIdx sw : targets.hosts.indices()) {
+    const bool waits =
+        has_open_port(fabric, sw) && std::ranges::binary_search(with_hosts, graph.edges(sw).size());
+    if (targets.hosts[sw] == 0 && !waits) return true;
+  }
+  return false;
 }
 
 struct RoutesTask {
