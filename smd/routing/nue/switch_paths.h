@@ -115,7 +115,14 @@ class SwitchPaths {
   /// ascending.
   std::vector<Lid> withdraw_nobodys(TurnSet& turns) {
     std::vector<Lid> withdrawn;
-    for (const Lid lid : list_orphaned_lids(lft_, lids_)) {
+    std::vector<Lid> nobodys = list_orphaned_lids(lft_, lids_);
+    for (std::size_t l = 1; l < lids_.owner.size(); ++l) {  // of ports that have no cable any more
+      const Lid lid{static_cast<std::uint16_t>(l)};
+      if (lids_.owner_of(lid) != kNone<PortIdx> && last_of(lid) == kNone<SwitchIdx>)
+        nobodys.push_back(lid);
+    }
+    std::ranges::sort(nobodys);
+    for (const Lid lid : nobodys) {
       for (const SwitchIdx sw : sends_.indices()) {
         const Channel in = next(sw, lid);
         if (in == kNoChannel) continue;
