@@ -280,6 +280,7 @@ int do_check_config(Options& options) {
       return print_faults(misfits);
   }
   static_cast<void>(log::parse_level(config->log.level));  // says so where the word is an old one
+  for (const Fault& each : find_remarks(*config)) fmt::print(stderr, "{}\n", print_fault(each));
   for (const Faults& remarks : {config->partitions.remarks, config->qos.remarks}) {
     for (const Fault& each : remarks)
       fmt::print(stderr, "{} (taken as it is)\n", print_fault(each));

@@ -361,6 +361,10 @@ struct BrokenRule {
 /// a command line, asks again.
 [[nodiscard]] std::vector<BrokenRule> find_broken_rules(const Config& config);
 
+/// What breaks no rule and does not do what it says, by option: names to listen on, which nobody
+/// looks up.
+[[nodiscard]] Faults find_remarks(const Config& config);
+
 /// An option that two configurations disagree on.
 struct ConfigChange {
   std::string key;             // "sm.lmc"

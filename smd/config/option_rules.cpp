@@ -1,5 +1,6 @@
 // Rules between options.
 #include <fmt/core.h>
+#include <netdb.h>
 
 #include <algorithm>
 #include <functional>
@@ -231,6 +232,19 @@ std::vector<ConfigRule> make_rules() {
   return rules;
 }
 
+/// Something that nobody has to look up. A link's own address has the name of the link behind it,
+/// which may come later.
+bool is_address(const std::string& host) {
+  const bool has_link = host.find(':') != std::string::npos;
+  const std::string number = has_link ? host.substr(0, host.find('%')) : host;
+  addrinfo numeric{};
+  numeric.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(number.c_str(), nullptr, &numeric, &found) != 0) return false;
+  ::freeaddrinfo(found);
+  return true;
+}
+
 }  // namespace
 
 std::span<const ConfigRule> config_rules() {
@@ -242,6 +256,22 @@ std::vector<BrokenRule> find_broken_rules(const Config& config) {
   std::vector<BrokenRule> out;
   for (const ConfigRule& rule : config_rules()) {
     if (auto why = rule.broken(config)) out.push_back({rule.options, std::move(*why)});
+  }
+  return out;
+}
+
+Faults find_remarks(const Config& config) {
+  Faults out;
+  for (const auto& [option, listen] : {std::pair("metrics.listen", config.metrics.listen),
+                                       std::pair("rest.listen", config.rest.listen),
+                                       std::pair("replica.listen", config.replica.listen)}) {
+    const auto at = parse_host_port(listen);
+    if (!at || listen.starts_with('/') || at->host == "localhost" || is_address(at->host)) continue;
+    out.push_back({option,
+                   0,
+                   fmt::format("{} is a name, which is not used: nothing listens there; name an "
+                               "address, or localhost",
+                               at->host)});
   }
   return out;
 }

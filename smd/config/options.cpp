@@ -1,8 +1,6 @@
 #include "smd/config/options.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <iterator>
@@ -33,15 +31,7 @@ bool is_socket_path(const std::string& path) {
   return is_absolute_path(path) && path.size() <= kSocketPathBytes;
 }
 
-/// Nothing that has to be looked up: who answers for names may be away, and smd would wait.
-bool is_listen_address(const std::string& text) {
-  const auto at = parse_host_port(text);
-  if (!at) return false;
-  in6_addr ignored{};
-  const std::string host = at->host.substr(0, at->host.find('%'));  // a link's own has its name
-  return host == "localhost" || ::inet_pton(AF_INET, at->host.c_str(), &ignored) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), &ignored) == 1;
-}
+bool is_host_port(const std::string& text) { return parse_host_port(text).has_value(); }
 
 bool is_peer(const std::string& text) { return replica::parse_peer(text).has_value(); }
 
@@ -479,7 +469,7 @@ OptionKind<std::string> address_or_socket(const std::string& example) {
                                   example),
                       [](const std::string& text) {
                         return text.empty() || is_socket_path(text) ||
-                               (!is_absolute_path(text) && is_listen_address(text));
+                               (!is_absolute_path(text) && is_host_port(text));
                       });
 }
 
@@ -515,12 +505,12 @@ Options replica_options() {
   const auto replica = option_section<Config>("replica", &Config::replica, kRestart);
   using T = ReplicaConfig;
   return {
-      replica("listen",
-              &T::listen,
-              checked_text(
-                  "ADDRESS:PORT or [ADDRESS]:PORT (no name but localhost), such as "
-                  "\"10.0.0.1:7011\", or \"\"",
-                  [](const std::string& text) { return text.empty() || is_listen_address(text); }))
+      replica(
+          "listen",
+          &T::listen,
+          checked_text("ADDRESS:PORT or [ADDRESS]:PORT (no name but localhost), such as "
+                       "\"10.0.0.1:7011\", or \"\"",
+                       [](const std::string& text) { return text.empty() || is_host_port(text); }))
           .means("Where managers that stand by may connect to; \"\" is nowhere"),
       replica("peers",
               &T::peers,

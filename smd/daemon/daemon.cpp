@@ -76,6 +76,8 @@ std::int64_t wall_ms() {
 }
 
 void log_remarks(const Config& config) {
+  for (const Fault& each : find_remarks(config))
+    log::warn("config.remark", "{}", print_fault(each));
   for (const Fault& each : config.partitions.remarks)
     log::warn("partition.remark", "{}", print_fault(each));
   for (const Fault& each : config.qos.remarks) log::warn("qos.remark", "{}", print_fault(each));
@@ -556,7 +558,7 @@ void Daemon::reload() {
       fresh->qos.rules != options_.config.qos.rules) {
     log::info("config.change", "key=qos.policy_file what=content");
   }
-  log_remarks(in_force);
+  log_remarks(*fresh);
   move_log(in_force);
   adopt_files(std::move(*files));
   const bool renamed = in_force.sm.subnet_prefix != options_.config.sm.subnet_prefix;

@@ -239,7 +239,15 @@ Result<TcpListener> open_tcp_listener(const HostPort& at) {
       tcp::resolver::passive | tcp::resolver::numeric_host | tcp::resolver::numeric_service;
   const std::string host = at.host == "localhost" ? "127.0.0.1" : at.host;
   const auto found = resolver.resolve(host, at.port, flags, error);
-  if (error) return fail(Errc::Invalid, host + " is no address");
+  if (error) {
+    // A link's own address, before there is that link.
+    const auto link = host.find('%');
+    const bool may_come = link != std::string::npos &&
+                          boost::asio::ip::make_address_v6(host.substr(0, link), error) !=
+                              boost::asio::ip::address_v6();
+    return may_come ? fail(Errc::Busy, host + " cannot be used now")
+                    : fail(Errc::Invalid, host + " is no address");
+  }
   const tcp::endpoint end = found.begin()->endpoint();
   acceptor.open(end.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);

@@ -21,8 +21,8 @@ struct TcpListener {
   unsigned port = 0;    // the one that was given, where 0 was asked for
 };
 
-/// Busy where the address is taken or none of this machine's; Invalid for a name other than
-/// localhost, which is 127.0.0.1: nothing is looked up.
+/// Busy where the address is taken, none of this machine's or of a link that is not there; Invalid
+/// for a name other than localhost, which is 127.0.0.1: nothing is looked up.
 [[nodiscard]] Result<TcpListener> open_tcp_listener(const HostPort& at);
 
 // Takes connections one after another, and pauses after an error: out of descriptors, accepting

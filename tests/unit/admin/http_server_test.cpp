@@ -290,6 +290,8 @@ TEST_F(HttpServerTest, AnAddressThatCannotBeListenedOnIsSaid) {
   EXPECT_THAT(refuse("nonsense"), HasSubstr("no HOST:PORT"));
   EXPECT_THAT(refuse("192.0.2.1:9"), HasSubstr("192.0.2.1:9: "));
   EXPECT_THAT(refuse("head.invalid:9"), HasSubstr("head.invalid is no address"));
+  EXPECT_THAT(refuse("[fe80::1%later0]:9"), HasSubstr("fe80::1%later0 cannot be used now"));
+  EXPECT_THAT(refuse("[fe80:%later0]:9"), HasSubstr("fe80:%later0 is no address"));
   EXPECT_EQ(refuse("localhost:0"), "");
 }
 

@@ -340,9 +340,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"transport.device", "\"mlx5\\n0\"", "the name of an adapter"},
                     Wrong{"transport.fabric", "[]", "a fabric file or a generator"},
                     Wrong{"replica.listen", "\"7011\"", "ADDRESS:PORT or [ADDRESS]:PORT"},
-                    Wrong{"replica.listen", "\"sm1:7011\"", "(no name but localhost)"},
-                    Wrong{"metrics.listen", "\"head.example.com:9684\"", "(no name but localhost)"},
-                    Wrong{"rest.listen", "\"head:9685\"", "(no name but localhost)"},
                     Wrong{"replica.peers", "[\"sm2\"]", "a list of HOST:PORT"},
                     Wrong{"replica.key", "\"own.key\"", "an absolute path"},
                     Wrong{"transport.port_guid", "\"2c9\"", "a GUID as \"0x"},
@@ -395,16 +392,33 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"admin.socket_mode", "400", "an octal number from 0o000 to 0o777"},
                     Wrong{"admin.socket_mode", "\"rw\"", "an octal number"}));
 
-TEST(Config, AddressesToListenOnAreNumbers) {
-  for (const char* good :
-       {"0.0.0.0:1", "[::]:1", "[fe80::1%eth0]:1", "192.0.2.1:1", "localhost:1", "/run/s", ""})
-    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + good + "\"")),
-                testing::IsEmpty())
-        << good;
-  for (const char* bad : {"127.1:1", "1:1", "fe80:1", "[127.0.0.1%lo]:1", "LOCALHOST.:1"})
-    EXPECT_THAT(faults_of(set("metrics.listen", std::string("\"") + bad + "\"")),
-                ElementsAre(HasSubstr("metrics.listen is ")))
+/// Earlier versions took names: a manager that ends over one leaves the fabric without.
+TEST(Config, NamesToListenOnAreTakenAndSaid) {
+  const auto remarks = [](const std::string& key, const std::string& at) {
+    std::string text = set(key, "\"" + at + "\"");
+    if (key != "metrics.listen") text += "certificate = \"/c\"\nkey = \"/k\"\nca = \"/a\"\n";
+    EXPECT_THAT(faults_of(text), testing::IsEmpty()) << at;
+    std::vector<std::string> out;
+    for (const Fault& each : find_remarks(config_of(text))) out.push_back(print_fault(each));
+    return out;
+  };
+  for (const char* good : {"0.0.0.0:1",
+                           "[::]:1",
+                           "[fe80::1%later0]:1",
+                           "192.0.2.1:1",
+                           "127.1:1",
+                           "localhost:1",
+                           "/run/s",
+                           "/run/s:1",
+                           ""})
+    EXPECT_THAT(remarks("metrics.listen", good), testing::IsEmpty()) << good;
+  for (const char* bad : {"head.example.com:1", "fe80:1", "[127.0.0.1%lo]:1", "LOCALHOST.:1"})
+    EXPECT_THAT(remarks("metrics.listen", bad),
+                ElementsAre(testing::AllOf(HasSubstr("metrics.listen: "), HasSubstr(" is a name"))))
         << bad;
+  EXPECT_THAT(remarks("rest.listen", "head:1"), ElementsAre(HasSubstr("rest.listen: head is a")));
+  EXPECT_THAT(remarks("replica.listen", "sm1:7011"),
+              ElementsAre(HasSubstr("replica.listen: sm1 is a name, which is not used")));
 }
 
 TEST(Config, LongestSocketPathFits) {
