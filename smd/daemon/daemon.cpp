@@ -578,23 +578,22 @@ void Daemon::reload() {
 /// Whoever rotates log files has moved ours away, and signals; or what could not be opened shall be
 /// tried again.
 void Daemon::reopen_log() {
-  const auto reopened =
-      options_.log_trouble.empty() ? log::reopen_sink() : log::open_sink(options_.config.log.sink);
+  const bool elsewhere = !options_.log_trouble.empty();
+  const auto reopened = elsewhere ? log::open_sink(options_.config.log.sink) : log::reopen_sink();
   options_.log_trouble = reopened ? "" : reopened.error().context;
-  if (!reopened) log::error("log.reopen", "why=\"{}\" kept=old", options_.log_trouble);
+  if (reopened) return;
+  // Where lines go meanwhile may be a file, too, and one that was moved away.
+  if (elsewhere) static_cast<void>(log::reopen_sink());
+  log::error("log.reopen", "why=\"{}\" kept=old", options_.log_trouble);
 }
 
-/// To where a configuration that comes into force says. Where that cannot be opened it keeps the
-/// old place, so that the next reload tries again.
-void Daemon::move_log(Config& fresh) {
-  const std::string& old = options_.config.log.sink;
-  if (fresh.log.sink == old) return;
-  if (const auto opened = log::open_sink(fresh.log.sink); !opened) {
-    log::error("log.reopen", "why=\"{}\" kept={}", opened.error().context, old);
-    fresh.log.sink = old;
-  } else {
-    options_.log_trouble.clear();
-  }
+/// To where a configuration that comes into force says. Where that cannot be opened lines go on
+/// where they went, and the next signal tries again.
+void Daemon::move_log(const Config& fresh) {
+  if (fresh.log.sink == options_.config.log.sink) return;
+  const auto opened = log::open_sink(fresh.log.sink);
+  options_.log_trouble = opened ? "" : opened.error().context;
+  if (!opened) log::error("log.reopen", "why=\"{}\" kept=old", options_.log_trouble);
 }
 
 void Daemon::tick() {

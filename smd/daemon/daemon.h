@@ -77,7 +77,7 @@ class Daemon {
   void finish_once(const CycleReport& cycle);
   void reload();
   void reopen_log();
-  void move_log(Config& fresh);
+  void move_log(const Config& fresh);
   void feed_watchdog();
   void tick();
   void tell_events();

@@ -84,6 +84,13 @@ class Verbosity : public OwnFolder {
                        kLimit)
                .exit_code == 0;
   }
+
+  [[nodiscard]] std::string status() const {
+    return run_process(
+               {.argv = {build_path("bin/smctl"), "--socket", in_folder("s"), "--json", "status"}},
+               kLimit)
+        .out;
+  }
 };
 
 TEST_F(Verbosity, OfTheCommandLineOutlivesSighup) {
@@ -132,12 +139,6 @@ TEST_F(Verbosity, ALogThatCannotBeOpenedLeavesTheFabricItsManager) {
   ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
   EXPECT_THAT(smd.err(), HasSubstr(" error log.open why=\"cannot log to '" + sink));
   EXPECT_THAT(smd.err(), HasSubstr(" info cycle."));
-  const auto status = [&] {
-    return run_process(
-               {.argv = {build_path("bin/smctl"), "--socket", in_folder("s"), "--json", "status"}},
-               kLimit)
-        .out;
-  };
   EXPECT_THAT(status(), HasSubstr("the log is not where log.sink says: "));
   ASSERT_EQ(::kill(smd.pid(), SIGUSR1), 0);
   EXPECT_TRUE(wait_until([&] { return smd.err().find(" error log.reopen ") != std::string::npos; },
@@ -148,6 +149,59 @@ TEST_F(Verbosity, ALogThatCannotBeOpenedLeavesTheFabricItsManager) {
       wait_until([&] { return read_text(sink).find(" info cycle.") != std::string::npos; }, kLimit))
       << smd.err();
   EXPECT_THAT(status(), Not(HasSubstr("log.sink")));
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
+TEST_F(Verbosity, AReloadThatNamesALogWhichCannotBeOpenedIsAnAlarmUntilOneCan) {
+  const auto name_log = [&](const std::string& name) {
+    write_config("updn", "info");
+    std::ofstream(in_folder("smd.toml"), std::ios::app) << "sink = \"" << in_folder(name) << "\"\n";
+  };
+  const auto has = [&](const std::string& name, const std::string& text) {
+    return wait_until([&] { return read_text(in_folder(name)).find(text) != std::string::npos; },
+                      kLimit);
+  };
+  std::ofstream(in_folder("later")) << "a file where the folder should be";
+  name_log("smd.log");
+  Process smd = start({});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  name_log("later/smd.log");
+  ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+  EXPECT_TRUE(has("smd.log", " error log.reopen why=\"cannot log to '" + in_folder("later/")));
+  EXPECT_THAT(status(), HasSubstr("the log is not where log.sink says: "));
+  // Rotated meanwhile: a new file under the old name.
+  std::filesystem::rename(in_folder("smd.log"), in_folder("smd.log.1"));
+  ASSERT_EQ(::kill(smd.pid(), SIGUSR1), 0);
+  EXPECT_TRUE(has("smd.log", " error log.reopen why=\"cannot log to '" + in_folder("later/")));
+  EXPECT_THAT(status(), HasSubstr("the log is not where log.sink says: "));
+  // Another name, or the one before.
+  for (const std::string& name : {"other.log", "smd.log"}) {
+    name_log(name);
+    ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+    EXPECT_TRUE(
+        wait_until([&] { return status().find("log.sink says") == std::string::npos; }, kLimit));
+    EXPECT_TRUE(has(name, " info cycle.")) << name;
+    name_log("later/smd.log");
+    ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
+    EXPECT_TRUE(
+        wait_until([&] { return status().find("log.sink says") != std::string::npos; }, kLimit));
+  }
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
+/// As a configuration of an earlier version may have it, which looked names up.
+TEST_F(Verbosity, ANameToListenOnLeavesTheFabricItsManager) {
+  write_config("updn", "info");
+  std::ofstream(in_folder("smd.toml"), std::ios::app)
+      << "[metrics]\nlisten = \"head.invalid:9684\"\n";
+  const Finished checked = run_process(
+      {.argv = {build_path("bin/smd"), "check-config", "-c", in_folder("smd.toml")}}, kLimit);
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_THAT(checked.err, HasSubstr("metrics.listen: head.invalid is a name, which is not used"));
+  Process smd = start({});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  EXPECT_THAT(smd.err(), HasSubstr(" warn config.remark metrics.listen: head.invalid is a name"));
+  EXPECT_THAT(status(), HasSubstr("nobody can read numbers: head.invalid:9684: "));
   EXPECT_EQ(smd.terminate(kLimit), 0);
 }
 
