@@ -165,6 +165,8 @@ TEST_F(Install, LeavesAnEditedConfigurationAlone) {
   install();
   EXPECT_NE(read("etc/logrotate.d/smd").find("--signal=USR1"), std::string::npos);
   EXPECT_NE(read("etc/logrotate.d/smd").find("\n    maxsize 200M\n"), std::string::npos);
+  EXPECT_NE(read("etc/logrotate.d/smd").find("\n    dateformat -%Y%m%d-%s\n"), std::string::npos)
+      << "maxsize moves several away in one day";
   EXPECT_NE(read("usr/share/smd/smd.toml").find("#lmc = 0"), std::string::npos);
   EXPECT_EQ(read("etc/smd/smd.toml"), read("usr/share/smd/site.toml"));
   EXPECT_EQ(read("etc/smd/smd.toml").find(" = "), std::string::npos)
