@@ -175,7 +175,7 @@ TEST_F(Verbosity, AReloadThatNamesALogWhichCannotBeOpenedIsAnAlarmUntilOneCan) {
   EXPECT_TRUE(has("smd.log", " error log.reopen why=\"cannot log to '" + in_folder("later/")));
   EXPECT_THAT(status(), HasSubstr("the log is not where log.sink says: "));
   // Another name, or the one before.
-  for (const std::string& name : {"other.log", "smd.log"}) {
+  for (const char* name : {"other.log", "smd.log"}) {
     name_log(name);
     ASSERT_EQ(::kill(smd.pid(), SIGHUP), 0);
     EXPECT_TRUE(
