@@ -220,12 +220,26 @@ void limit_readers(const std::filesystem::path& fresh,
   std::filesystem::permissions(fresh, all | perms::owner_read | perms::owner_write, error);
 }
 
+/// Of etc/smd.toml, which packages put there up to 2026-11-30: its first line, and nothing but
+/// remarks and names of sections. What else it says is each release's own.
+bool is_earlier_default(std::string_view text) {
+  const std::string now = print_default_config();
+  if (!text.starts_with(std::string_view(now).substr(0, now.find('\n') + 1))) return false;
+  for (std::size_t end = 0; !text.empty(); text.remove_prefix(std::min(end + 1, text.size()))) {
+    end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const bool is_section = line.starts_with('[') && line.find_first_of("]#=\"") == line.size() - 1;
+    if (!line.empty() && !line.starts_with('#') && !is_section) return false;
+  }
+  return true;
+}
+
 /// What a package puts there, or did (etc/README.md): it sets nothing. A link is somebody's own.
 bool is_untouched(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error))) return false;
   const auto text = read_file(path.string(), kLargestSettings);
-  return text && (*text == kSiteFile || *text == print_default_config());
+  return text && (*text == kSiteFile || is_earlier_default(*text));
 }
 
 /// All of the files under their names, or none: each is written whole beside its place first.

@@ -232,6 +232,23 @@ class ImportOver : public OwnFolder {
   }
 
   const std::string installed = read_text(source_path("etc/site.toml"));
+
+  // As packages put it there up to 2026-11-30, with fewer options than there are now.
+  const std::string of_earlier_package =
+      "# Configuration of smd. Every option is shown at its default; remove the leading # to set\n"
+      "# one. `smd check-config -c FILE` says whether a file is right, and SIGHUP makes a running\n"
+      "# daemon read it again.\n"
+      "\n"
+      "# Where MADs come from and go to.\n"
+      "[transport]\n"
+      "\n"
+      "# Real adapters, or the built-in simulated fabric. Default: \"umad\".\n"
+      "#kind = \"umad\"\n"
+      "\n"
+      "# The subnet: who manages it, its LIDs and its routes.\n"
+      "[sm]\n"
+      "\n"
+      "#another = 1\n";
 };
 
 // The package puts it there, and the lines of docs/operations.md come after that.
@@ -239,7 +256,7 @@ TEST_F(ImportOver, TheFileOfThePackageSaysNothingAndIsWrittenOver) {
   std::ofstream(toml()) << installed;
   const Finished done = import();
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  std::ofstream(toml()) << read_text(source_path("etc/smd.toml"));
+  std::ofstream(toml()) << of_earlier_package;
   EXPECT_EQ(import().exit_code, 2) << "the report is there";
   std::filesystem::remove(in_folder("etc/import-opensm.txt"));
   EXPECT_EQ(import().exit_code, 0) << "what packages put there up to 2026-11-30";
@@ -249,8 +266,13 @@ TEST_F(ImportOver, TheFileOfThePackageSaysNothingAndIsWrittenOver) {
 }
 
 TEST_F(ImportOver, WhateverElseIsThereStays) {
-  for (const std::string& text :
-       {installed + "\n", installed.substr(1), std::string(), std::string("[sm]\n")}) {
+  for (const std::string& text : {installed + "\n",
+                                  installed.substr(1),
+                                  std::string(),
+                                  std::string("[sm]\n"),
+                                  of_earlier_package + "priority = 3\n",
+                                  of_earlier_package + "[sm\n",
+                                  of_earlier_package.substr(of_earlier_package.find('\n') + 1)}) {
     std::ofstream(toml()) << text;
     const Finished done = import();
     EXPECT_EQ(done.exit_code, 2);
