@@ -70,12 +70,21 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(std::filesystem::symlink_status(path, error));
 }
 
-/// Gives a file of before a second name beside it, one that nothing has.
+/// What link() says on file systems without hard links, such as vfat and many of CIFS.
+bool says_no_links(int why) { return why == EPERM || why == EOPNOTSUPP || why == ENOSYS; }
+
+/// Gives a file of before a second name beside it, one that nothing has; or a copy where a file has
+/// one name alone.
 Result<std::string> keep_beside(const std::filesystem::path& path) {
   for (unsigned n = 1;; ++n) {
     std::string kept = path.string() + ".before-smd";
     if (n > 1) kept += fmt::format(".{}", n);
     if (::link(path.c_str(), kept.c_str()) == 0) return kept;
+    if (says_no_links(errno)) {
+      const auto text = read_file(path.string(), kLargestState);
+      if (!text) return fail(Errc::Io, fmt::format("{}: {}", kept, text.error().context));
+      if (write_new(kept, *text)) return kept;
+    }
     if (errno != EEXIST) return fail(Errc::Io, fmt::format("{}: {}", kept, std::strerror(errno)));
   }
 }
@@ -123,9 +132,10 @@ class OpensmFiles {
       const std::string path = dir_ / files[i].name;
       const bool was_kept = kept_.contains(files[i].name);
       // A link, other than a rename, never goes over a file that came meanwhile.
-      const int placed = was_kept ? std::rename(fresh_[i].c_str(), path.c_str())
-                                  : ::link(fresh_[i].c_str(), path.c_str());
-      if (placed != 0) return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(errno)));
+      bool placed = was_kept ? std::rename(fresh_[i].c_str(), path.c_str()) == 0
+                             : ::link(fresh_[i].c_str(), path.c_str()) == 0;
+      if (!placed && !was_kept && says_no_links(errno)) placed = write_new(path, files[i].text);
+      if (!placed) return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(errno)));
       placed_.push_back(files[i].name);
     }
     // What there is nothing for now: OpenSM would read what was true before smd.

@@ -2,12 +2,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/sim/command_lines.h"
@@ -70,6 +79,51 @@ TEST(StateExport, ForOpensmPutsAsideWhatIsThere) {
   EXPECT_EQ(read_text(there.path() + ".before-smd.2"), "second\n");
   expect_fault(smd({"state", "export", "--dir", lids.folder(), "--replace"}),
                {"--replace: is for --as opensm"});
+}
+
+/// Runs `work` on a thread whose processes find no file system with hard links.
+void without_links(const std::function<void()>& work) {
+  std::thread([&] {
+    std::vector<sock_filter> steps{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+#ifdef SYS_link
+    steps.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_link, 1, 0));
+#endif
+    steps.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_linkat, 0, 1));
+    steps.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+    steps.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    const sock_fprog filter{static_cast<unsigned short>(steps.size()), steps.data()};
+    ASSERT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    ASSERT_NE(::link("/dev/null", "/dev/null/x"), 0);
+    ASSERT_EQ(errno, EPERM);
+    work();
+  }).join();
+}
+
+TEST(StateExport, ForOpensmNeedsNoHardLinks) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const Written there("guid2lid", "first\n");
+  const std::string dump = there.folder() + "/opensm-sa.dump";
+  std::ofstream(dump) << "of before\n";
+  const std::string cache = lids.folder() + "/cache";
+  const std::string fresh = "0x0000000000000001 0x0001 0x0001\n\n";
+  without_links([&] {
+    const auto leave = [&](std::vector<std::string> words) {
+      words.insert(words.begin(), {"state", "export", "--dir", lids.folder(), "--as", "opensm"});
+      return smd(words);
+    };
+    EXPECT_EQ(leave({cache}).exit_code, 0);
+    const Finished done = leave({"--replace", there.folder()});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    std::ofstream(there.path()) << "second\n";
+    EXPECT_EQ(leave({"--replace", there.folder()}).exit_code, 0);
+  });
+  EXPECT_EQ(read_text(cache + "/guid2lid"), fresh);
+  EXPECT_EQ(read_text(there.path()), fresh);
+  EXPECT_EQ(read_text(there.path() + ".before-smd"), "first\n");
+  EXPECT_EQ(read_text(there.path() + ".before-smd.2"), "second\n");
+  EXPECT_FALSE(std::filesystem::exists(dump));
+  EXPECT_EQ(read_text(dump + ".before-smd"), "of before\n");
 }
 
 TEST(StateExport, ForOpensmThatCannotBeWrittenChangesNothing) {
