@@ -307,6 +307,16 @@ int put_in_place(const std::vector<OpensmFile>& files, const OpensmImportOptions
   return 0;
 }
 
+/// As a word for a shell.
+std::string quoted(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string out = "'";
+  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 /// Of several managers. smd.service would be one more, at its defaults.
 std::string print_next_steps(const std::vector<ImportedConfig>& configs,
                              const std::filesystem::path& dir) {
@@ -314,16 +324,23 @@ std::string print_next_steps(const std::vector<ImportedConfig>& configs,
   constexpr const char* kFolder = "/etc/smd";
   std::string text =
       "Several ports, several managers: smd.target, and not smd.service. What is to be run:\n";
-  if (std::filesystem::weakly_canonical(dir, error) != kFolder) {
+  if (!std::filesystem::equivalent(dir, kFolder, error)) {
     text += fmt::format("  sudo install -D -m 0640 -t {}", kFolder);
-    for (const ImportedConfig& each : configs) text += " " + (dir / each.name).string();
+    for (const ImportedConfig& each : configs) text += " " + quoted(dir / each.name);
     text += " &&\n";
   }
   const char* cache = std::getenv("OSM_CACHE_DIR");  // as OpenSM
-  const std::string book = fmt::format("{}/guid2lid", cache != nullptr ? cache : kOpensmCache);
+  const bool is_named = cache != nullptr && *cache != '\0';
+  const std::string book = fmt::format("{}/guid2lid", is_named ? cache : kOpensmCache);
   if (std::filesystem::exists(book, error)) {
     for (const ImportedConfig& each : configs)
-      text += fmt::format("  sudo smd state import --instance {} {} &&\n", each.instance(), book);
+      text += fmt::format(
+          "  sudo smd state import --instance {} {} &&\n", each.instance(), quoted(book));
+  } else {
+    text += fmt::format(
+        "  # no {}: no LIDs of OpenSM; where its cache directory is another, import the guid2lid "
+        "there first\n",
+        book);
   }
   text +=
       "  sudo systemctl disable --now opensm &&\n"

@@ -233,6 +233,9 @@ TEST(ImportOpensm, OfSeveralPortsSaysWhatIsToBeRun) {
   const std::string books = "  sudo smd state import --instance 0x0002c9030002fb06 " + book.path() +
                             " &&\n  sudo smd state import --instance 0x0002c9030002fce9 " +
                             book.path() + " &&\n";
+  const std::string none =
+      "  # no /none/guid2lid: no LIDs of OpenSM; where its cache directory is "
+      "another, import the guid2lid there first\n";
   const std::string begin = "\n  sudo install -D -m 0640 -t /etc/smd " + files + " &&\n";
   const std::string end =
       "  sudo systemctl disable --now opensm &&\n"
@@ -241,7 +244,15 @@ TEST(ImportOpensm, OfSeveralPortsSaysWhatIsToBeRun) {
       "  sudo smctl -i 0x0002c9030002fb06 status &&\n"
       "  sudo smctl -i 0x0002c9030002fce9 status\n";
   EXPECT_THAT(import(book.folder()).out, testing::EndsWith(begin + books + end));
-  EXPECT_THAT(import("/none").out, testing::EndsWith(begin + end)) << "OpenSM left no LIDs";
+  EXPECT_THAT(import("/none").out, testing::EndsWith(begin + none + end)) << "OpenSM left no LIDs";
+  EXPECT_THAT(import("").out, testing::HasSubstr("/var/cache/opensm/guid2lid"))
+      << "no name is the default, as with OpenSM";
+  const Written spaced("guid2lid", "");
+  const std::string odd = spaced.folder() + "/it's; one";
+  std::filesystem::create_directory(odd);
+  std::filesystem::copy_file(spaced.path(), odd + "/guid2lid");
+  EXPECT_THAT(import(odd).out,
+              testing::HasSubstr(" '" + spaced.folder() + "/it'\\''s; one/guid2lid' &&\n"));
   // The page has the same lines for a folder that needs no copy.
   std::string page = books + end;
   for (std::size_t at = 0; (at = page.find(book.folder(), at)) != std::string::npos;)
