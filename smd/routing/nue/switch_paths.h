@@ -116,7 +116,8 @@ class SwitchPaths {
   std::vector<Lid> withdraw_nobodys(TurnSet& turns) {
     std::vector<Lid> withdrawn;
     std::vector<Lid> nobodys = list_orphaned_lids(lft_, lids_);
-    for (std::size_t l = 1; l < lids_.owner.size(); ++l) {  // of ports that have no cable any more
+    // And of ports that have no cable any more.
+    for (std::size_t l = 1; l < lids_.owner.size() && l <= lft_.top().value(); ++l) {
       const Lid lid{static_cast<std::uint16_t>(l)};
       if (lids_.owner_of(lid) != kNone<PortIdx> && last_of(lid) == kNone<SwitchIdx>)
         nobodys.push_back(lid);
