@@ -302,7 +302,8 @@ class PathsUpdate : SwitchPaths {
   /// once it is known how that goes on, and one goes another way when nobody can.
   bool settle_left(SwitchIdx last) {
     const auto go_best_way = [&](const Changed& each) {
-      return take(each, last, each.met ? next(each.sw, each.lid) : by_port_(each.sw, each.before));
+      const Channel was = each.met ? kNoChannel : by_port_(each.sw, each.before);
+      return take(each, last, was == kNoChannel ? next(each.sw, each.lid) : was);
     };
     const auto go_any_way = [&](const Changed& each) { return choose(each, last); };
     for (bool found = true; found && !left_.empty();) {
