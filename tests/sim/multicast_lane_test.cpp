@@ -17,7 +17,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 
 // lash takes shortest ways whichever way they turn: a lane without loops has some with the trees.
-constexpr const char* kFabric = "fat-tree:k=4,levels=3";
+constexpr const char* kFabric = "torus:dims=4.4,hosts=1";
 constexpr const char* kEngine = "lash";
 constexpr std::uint64_t kGroup = 0x101;
 
