@@ -138,7 +138,7 @@ class OpensmFiles {
       if (!placed) return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(errno)));
       placed_.push_back(files[i].name);
     }
-    // What there is nothing for now: OpenSM would read what was true before smd.
+    // Files that nothing was exported for: OpenSM would read what was true before smd.
     for (const auto& [name, kept] : kept_) {
       if (std::ranges::count(placed_, name) == 0 && std::remove((dir_ / name).c_str()) != 0)
         return fail(Errc::Io, fmt::format("{}: {}", (dir_ / name).string(), std::strerror(errno)));

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "smd/base/rng.h"
@@ -687,6 +688,42 @@ void expect_one_lane(const char* engine) {
 
 TEST(PathsOfSwitches, LaidPathsStayOnOneLaneOfATree) {
   for (const char* engine : kLaying) expect_one_lane(engine);
+}
+
+// What leads to them at the others has never gone, and closes no cycle now that it did not then.
+TEST(PathsOfSwitches, ALeafThatComesBackFindsTheEntriesToItsHosts) {
+  const Fabric whole = generated_fabric("fat-tree:k=8,levels=3");
+  const LidMap lids = lids_in_order(whole);
+  std::size_t returns = 0, kept = 0, moved = 0;
+  for (const NodeIdx leaf : whole.switch_node) {
+    std::set<NodeIdx> away{leaf};
+    for (const PortIdx port : whole.external_ports(leaf)) {
+      const NodeIdx peer = whole.node_of[whole.peer[port]];
+      if (!whole.is_switch(peer)) away.insert(peer);
+    }
+    if (away.size() == 1 || away.contains(whole.sm_node)) continue;
+    ++returns;
+    const Fabric hurt = without_nodes(whole, away);
+    const LidMap lids_then = same_lids(whole, lids, hurt);
+    const RoutingTables first = compute("dfsssp", whole, lids);
+    const PreviousRoutes in_force{&whole, &lids, &first};
+    const RoutingTables then = compute("dfsssp", hurt, lids_then, {.in_force = &in_force});
+    const PreviousRoutes then_in_force{&hurt, &lids_then, &then};
+    const RoutingTables back = compute("dfsssp", whole, lids, {.in_force = &then_in_force});
+    EXPECT_TRUE(check_routes(whole, lids, back).ok());
+    for (const SwitchIdx sw : hurt.switch_node.indices()) {
+      const auto now = whole.find_node(hurt.node_guid[hurt.switch_node[sw]]);
+      for (std::uint16_t value = 1; value <= lids.top.value(); ++value) {
+        const PortNum was = then.lft.route(sw, Lid{value});
+        if (was == kNoRoute) continue;
+        const bool same = back.lft.route(whole.switch_of[*now], Lid{value}) == was;
+        ++(same ? kept : moved);
+      }
+    }
+  }
+  EXPECT_GT(returns, 30u);
+  EXPECT_GT(kept, 100'000u);
+  EXPECT_LT(10 * moved, returns);  // thirteen each where the way on is not known first
 }
 
 /// A tree of three levels without every n-th cable, in an order that a seed gives.
