@@ -116,24 +116,15 @@ class PathsOfSwitches : SwitchPaths {
     escape_.reset();
   }
 
-  /// Who found no way takes that of the tree, as far as it does not meet a path of hosts; where
-  /// none is met all do.
-  bool escape(SwitchIdx at, bool to_host) {
+  /// All go along the tree. Of no use for a LID of a host: whoever found no way would meet a path
+  /// of hosts there as well.
+  bool escape(SwitchIdx at) {
     if (!escape_) return false;
     escape_->aim_at(at);
-    const auto settle = [&](SwitchIdx sw) {
-      const Channel channel = escape_->egress(sw);
-      const SwitchIdx to = channels_.to[channel];
-      chosen_[sw] = channel;
-      return to == at || chosen_[to] == kNoChannel || turns_->add(channel, chosen_[to]);
-    };
-    if (!to_host) {
-      for (const SwitchIdx sw : near_to_far_) {
-        if (sw != at) chosen_[sw] = escape_->egress(sw);
-      }
-      return true;
+    for (const SwitchIdx sw : near_to_far_) {
+      if (sw != at) chosen_[sw] = escape_->egress(sw);
     }
-    return std::ranges::all_of(left_, settle);
+    return true;
   }
 
   /// The turns of entries of switches that `which` names. False when they close a cycle.
@@ -204,7 +195,7 @@ class PathsOfSwitches : SwitchPaths {
     for (bool found = true; found && !left_.empty();) {
       found = std::erase_if(left_, [&](SwitchIdx sw) { return choose_at(sw, lid, at, false); }) > 0;
     }
-    if (!left_.empty() && !escape(at, to_host)) return false;
+    if (!left_.empty() && (to_host || !escape(at))) return false;
     for (const SwitchIdx sw : near_to_far_) {
       if (sw == at || chosen_[sw] == next(sw, lid)) continue;
       choices_.push_back({sw, lid, graph_.edge(chosen_[sw]).port});
