@@ -63,8 +63,12 @@ class PathsUpdate : SwitchPaths {
     return moved_;
   }
 
-  /// LIDs that nobody has and that lost entries, ascending.
-  [[nodiscard]] const std::vector<Lid>& withdrawn() const { return withdrawn_; }
+  /// LIDs with entries that are others than the engine made them, ascending.
+  [[nodiscard]] std::span<const Lid> altered() {
+    std::ranges::sort(altered_);
+    altered_.erase(std::unique(altered_.begin(), altered_.end()), altered_.end());
+    return altered_;
+  }
 
   /// Null when something cannot go: the tables are of no use then.
   std::shared_ptr<const TurnRecord> run() {
@@ -85,7 +89,7 @@ class PathsUpdate : SwitchPaths {
       return goes;
     });
     if (!done) return nullptr;
-    withdrawn_ = withdraw_nobodys(turns_);
+    std::ranges::copy(withdraw_nobodys(turns_), std::back_inserter(altered_));
     count_escape_turns([this](Channel in, Channel out) { taken_.remove(in, out); });
     TurnRecord record = make_record(turns_.list_channels());
     record.layers.front().taken = std::move(taken_);
@@ -258,9 +262,15 @@ class PathsUpdate : SwitchPaths {
     return links;
   }
 
+  void write(SwitchIdx sw, Lid lid, Channel channel) {
+    const PortNum port = graph_.edge(channel).port;
+    if (lft_.route(sw, lid) != port) altered_.push_back(lid);
+    lft_.set_route(sw, lid, port);
+  }
+
   bool take(const Changed& entry, SwitchIdx last, Channel channel) {
     if (!enter(entry.sw, entry.lid, last, channel, searches_ || entry.met)) return false;
-    lft_.set_route(entry.sw, entry.lid, graph_.edge(channel).port);
+    write(entry.sw, entry.lid, channel);
     open_[entry.sw] = 0;
     return true;
   }
@@ -456,7 +466,7 @@ class PathsUpdate : SwitchPaths {
       std::ranges::transform(left_, std::back_inserter(going), &Changed::sw);
     }
     for (const SwitchIdx sw : going) {
-      lft_.set_route(sw, lid, graph_.edge(escape_->egress(sw)).port);
+      write(sw, lid, escape_->egress(sw));
       open_[sw] = 0;
     }
     const bool free = std::ranges::all_of(going, [&](SwitchIdx sw) {
@@ -489,8 +499,7 @@ class PathsUpdate : SwitchPaths {
   // meet, and hosts stay.
   bool searches_ = true;
   std::size_t closed_ = 0;  // turns that were tried and close a cycle
-  std::vector<Lid> moved_;
-  std::vector<Lid> withdrawn_;
+  std::vector<Lid> moved_, altered_;
 };
 
 /// Tables that are kept apart in place of `tables`. False: they cannot be.
@@ -512,7 +521,7 @@ bool keep(const PreviousRoutes& in_force,
   if (now == nullptr || (!paths.moved().empty() && hosts_stay)) return false;
   move_loads(graph, find_targets(fabric, lids), tables.lft, kept, paths.moved(), tables.load);
   std::vector<Lid> recomputed;
-  std::ranges::set_union(*tables.recomputed, paths.withdrawn(), std::back_inserter(recomputed));
+  std::ranges::set_union(*tables.recomputed, paths.altered(), std::back_inserter(recomputed));
   tables.recomputed = std::move(recomputed);
   tables.lft = std::move(kept);
   tables.turns = std::move(now);
