@@ -144,6 +144,9 @@ struct TurnRecord;
 /// Where switches stand in a lattice that routes go by (routing/topology/lattice_record.h).
 struct LatticeRecord;
 
+/// A fat tree as ftree numbers it (routing/fat_tree/tree_fabric.h).
+struct TreeFabric;
+
 /// An engine whose routes `auto` weighed, or could not have.
 struct EngineCandidate {
   std::string engine;
@@ -180,6 +183,7 @@ struct RoutingTables {
   LoadRecord load;
   std::shared_ptr<const TurnRecord> turns;       // null: to be found out
   std::shared_ptr<const LatticeRecord> lattice;  // null: routes go by none
+  std::shared_ptr<const TreeFabric> tree;        // null: to be looked at anew
 
   /// Of two sets of paths (EngineOptions::path_sets): the second one as its engine left it, which
   /// has turns, loads and directions of its own.

@@ -52,7 +52,8 @@ class FatTree final : public Engine {
     auto built = build_tree_fabric(fabric, lids);
     if (!built) return tl::unexpected<Error>(built.error());
     const TreeFabric& tree = **built;
-    RoutingTables result{.engine = std::string{name()}, .orientation = tree.orientation};
+    RoutingTables result{
+        .engine = std::string{name()}, .orientation = tree.orientation, .tree = *built};
     if (request.previous != nullptr) result.altered = list_altered(tree, *request.previous);
     if (std::size_t missing = tree.shape.missing(); missing != 0 || tree.shape.level_links != 0)
       result.notes.push_back(print_fat_tree(tree.shape));
@@ -71,9 +72,13 @@ class FatTree final : public Engine {
                                                    const LidMap& lids,
                                                    const TreeFabric& tree,
                                                    const PreviousRoutes& previous) {
-    const auto before = build_tree_fabric(*previous.fabric, *previous.lids);
-    if (!before) return std::nullopt;
-    return change_tree(fabric, lids, tree, previous, **before);
+    std::shared_ptr<const TreeFabric> before = previous.routing->tree;
+    if (before == nullptr || !before->is_of(*previous.fabric, *previous.lids)) {
+      auto built = build_tree_fabric(*previous.fabric, *previous.lids);
+      if (!built) return std::nullopt;
+      before = std::move(*built);
+    }
+    return change_tree(fabric, lids, tree, previous, *before);
   }
 
   static ForwardingTables compute_all(const Fabric& fabric,

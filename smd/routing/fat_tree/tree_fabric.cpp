@@ -54,7 +54,14 @@ IndexVector<SwitchIdx, std::uint64_t> find_sources(const SwitchGraph& graph,
 
 }  // namespace
 
-Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
+bool TreeFabric::is_of(const Fabric& other, const LidMap& with_lids) const {
+  return fabric.node_guid == other.node_guid && fabric.first_port == other.first_port &&
+         fabric.switch_of == other.switch_of && fabric.switch_node == other.switch_node &&
+         fabric.node_of == other.node_of && fabric.peer == other.peer &&
+         fabric.demand == other.demand && lids == with_lids;
+}
+
+Result<std::shared_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
                                                             const LidMap& lids) {
   SwitchGraph graph{fabric};
   Targets targets = find_targets(fabric, lids);
@@ -72,7 +79,9 @@ Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric
   for (const SwitchIdx sw : targets.of.indices()) {
     if (!targets.of[sw].empty()) destinations.push_back(sw);
   }
-  return std::make_unique<const TreeFabric>(TreeFabric{.graph = std::move(graph),
+  return std::make_shared<const TreeFabric>(TreeFabric{.fabric = fabric,
+                                                       .lids = lids,
+                                                       .graph = std::move(graph),
                                                        .targets = std::move(targets),
                                                        .guids = std::move(guids),
                                                        .shape = std::move(*shape),

@@ -21,6 +21,10 @@ namespace smd {
 // as can be else, so that no two flows of a shift permutation meet.
 
 struct TreeFabric {
+  // What it was made of.
+  Fabric fabric;
+  LidMap lids;
+
   SwitchGraph graph;
   Targets targets;
   IndexVector<SwitchIdx, Guid> guids;
@@ -40,10 +44,13 @@ struct TreeFabric {
 
   /// Switches that serve somebody.
   std::vector<SwitchIdx> destinations;
+
+  /// Whether it is made of such a fabric and those LIDs.
+  [[nodiscard]] bool is_of(const Fabric& other, const LidMap& with_lids) const;
 };
 
 /// Unsupported when the fabric is no tree.
-[[nodiscard]] Result<std::unique_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
+[[nodiscard]] Result<std::shared_ptr<const TreeFabric>> build_tree_fabric(const Fabric& fabric,
                                                                           const LidMap& lids);
 
 }  // namespace smd
