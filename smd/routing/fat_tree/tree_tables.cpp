@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 namespace smd {
 namespace {
@@ -61,7 +62,10 @@ bool BatchSearch::find_within(std::span<const SwitchIdx> destinations) {
   descends_.assign(descends_.size(), 0);
   entered_.assign(entered_.size(), 0);
   lengths_.resize(room_);
-  return find_descents(destinations) && find_climbs();
+  if (!find_descents(destinations)) return false;
+  // In whole trees no route is longer than that, and loops of a fixed length are quicker.
+  return room_ == kRoom ? find_climbs(std::integral_constant<std::size_t, kRoom>{})
+                        : find_climbs(room_);
 }
 
 bool BatchSearch::find_descents(std::span<const SwitchIdx> destinations) {
@@ -100,35 +104,37 @@ bool BatchSearch::find_descents(std::span<const SwitchIdx> destinations) {
 }
 
 // When a switch's turn comes, all above it are as they will stay.
-bool BatchSearch::find_climbs() {
+template <class Room>
+bool BatchSearch::find_climbs(Room room) {
+  std::uint64_t* const lengths = lengths_.data();
   for (const SwitchIdx sw : order_) {
-    std::uint64_t* const own = at(sw);
+    std::uint64_t* const own = at_.data() + sw.value() * room;
     std::uint64_t rest = all_ & ~entered_[sw];
-    std::fill(lengths_.begin(), lengths_.end(), 0);
+    std::fill_n(lengths, std::size_t{room}, 0);
     std::uint64_t climbs = 0, only_climbs = 0;
     if (rest != 0) {
       for (std::uint32_t up = first_link(sw); up < first_down(sw); ++up) {
-        const std::uint64_t* const above = at(links_[up].to);
-        for (std::size_t length = 0; length < room_; ++length) lengths_[length] |= above[length];
+        const std::uint64_t* const above = at_.data() + links_[up].to.value() * room;
+        for (std::size_t length = 0; length < room; ++length) lengths[length] |= above[length];
       }
-      for (std::size_t length = 0; length + 1 < room_; ++length) {
+      for (std::size_t length = 0; length + 1 < room; ++length) {
         rest &= ~own[length];
-        lengths_[length] &= rest;
-        rest &= ~lengths_[length];
-        climbs |= lengths_[length];
-        only_climbs |= lengths_[length] & ~own[length + 1];
+        lengths[length] &= rest;
+        rest &= ~lengths[length];
+        climbs |= lengths[length];
+        only_climbs |= lengths[length] & ~own[length + 1];
       }
-      if ((lengths_[room_ - 1] & rest) != 0) return false;
-      lengths_[room_ - 1] = 0;
+      if ((lengths[room - 1] & rest) != 0) return false;
+      lengths[room - 1] = 0;
     }
     if (climbs != 0) {
-      for (std::size_t length = room_ - 1; length > 0; --length)
-        own[length] = (own[length] & ~only_climbs) | lengths_[length - 1];
+      for (std::size_t length = room - 1; length > 0; --length)
+        own[length] = (own[length] & ~only_climbs) | lengths[length - 1];
       for (std::uint32_t up = first_link(sw); up < first_down(sw); ++up) {
-        const std::uint64_t* const above = at(links_[up].to);
+        const std::uint64_t* const above = at_.data() + links_[up].to.value() * room;
         std::uint64_t any = 0;
-        for (std::size_t length = 0; length < room_; ++length)
-          any |= above[length] & lengths_[length];
+        for (std::size_t length = 0; length < room; ++length)
+          any |= above[length] & lengths[length];
         wanted_[up] = any;
       }
     }

@@ -52,10 +52,13 @@ class BatchSearch {
   [[nodiscard]] std::uint64_t wanted(std::uint32_t link) const { return wanted_[link]; }
 
  private:
+  static constexpr std::size_t kRoom = 6;
+
   /// False when some route is longer than there is room for.
   [[nodiscard]] bool find_within(std::span<const SwitchIdx> destinations);
   [[nodiscard]] bool find_descents(std::span<const SwitchIdx> destinations);
-  [[nodiscard]] bool find_climbs();
+  template <class Room>
+  [[nodiscard]] bool find_climbs(Room room);
 
   [[nodiscard]] std::uint64_t* at(SwitchIdx sw) { return at_.data() + sw.value() * room_; }
 
@@ -64,7 +67,7 @@ class BatchSearch {
   std::vector<Link> links_;
   std::vector<std::uint32_t> link_of_;  // by edge
   std::vector<std::uint64_t> wanted_;   // by link
-  std::size_t room_ = 6;                // lengths that at_ has room for
+  std::size_t room_ = kRoom;            // lengths that at_ has room for
   std::vector<std::uint64_t> at_;       // by switch and length: destinations that far away
   IndexVector<SwitchIdx, std::uint64_t> descends_;  // has an all-down path
   IndexVector<SwitchIdx, std::uint64_t> entered_;   // from above
