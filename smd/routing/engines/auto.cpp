@@ -54,7 +54,7 @@ constexpr std::string_view kMoreVls =
     "on "
     "the SL of their path record";
 constexpr std::string_view kOnTrees =
-    "left out: on trees updn is as good, and its changes cost less";
+    "left out: on whole trees updn is as good, and its changes cost less";
 constexpr std::string_view kBlocksTurns =
     "left out: changes may have to block turns, and sm.auto_vls is 1";
 
@@ -212,7 +212,8 @@ class Auto final : public Engine {
     return "Any fabric, by another engine: dor, hamming, dragonfly, updn, ftree, nue, dfsssp and "
            "itb-vl compute their routes as far as the budget allows, and those are taken that are "
            "worth most to the traffic that is asked for; with their own VLs, SLs and deadlock "
-           "argument. Where sm.auto_changes is free, updn is asked and, off trees and with several "
+           "argument. Where sm.auto_changes is free, updn is asked and, off whole trees and with "
+           "several "
            "VLs, "
            "hamming and nue: changes of others may have to discard packets. Where sm.auto_vls is 1 "
            "updn alone, with either kind of directions. Notes say what each had. Stays with the "
@@ -288,6 +289,7 @@ class Auto final : public Engine {
       if (must_be_safe()) {
         const auto tree = recognise_fat_tree(fabric_);
         if (!tree) why_no_tree_ = tree.error().context;
+        is_whole_tree_ = tree && tree->missing() == 0 && tree->level_links == 0;
       }
       for (const CandidateEngine& each : kAsked) {
         const bool for_rings = each.name != "updn" && !each.knows_shape;
@@ -350,13 +352,13 @@ class Auto final : public Engine {
 
     [[nodiscard]] bool must_be_safe() const { return wants_free_changes(request_.options); }
 
-    /// Why the engine is not asked, or its routes are not taken; else empty. On trees updn is as
-    /// good, and its changes cost less.
+    /// Why the engine is not asked, or its routes are not taken; else empty. On whole trees updn is
+    /// as good, and its changes cost less.
     [[nodiscard]] std::string_view why_unsafe(const CandidateEngine& each) const {
       if (!must_be_safe() || each.unsafe.empty()) return {};
       if (request_.options.auto_vls == 1) return each.unsafe;
       if (!each.free_with_vls || vls_.of_nue == 1) return kNotFree;
-      return why_no_tree_.empty() ? kOnTrees : std::string_view{};
+      return is_whole_tree_ ? kOnTrees : std::string_view{};
     }
 
     /// The first that does not refuse is asked whatever it costs.
@@ -509,6 +511,7 @@ class Auto final : public Engine {
     std::vector<EngineCandidate> candidates_;
     std::vector<std::pair<std::size_t, RoutingTables>> tables_;  // and whose of `candidates_`
     std::string why_no_tree_;         // empty: it is one, or nobody has to know
+    bool is_whole_tree_ = false;      // no cable is missing
     std::vector<double> like_found_;  // by `tables_`; empty: it does not matter
   };
 };

@@ -379,6 +379,23 @@ TEST(Auto, WithFreeChangesAsksThoseWhoKeepTheirLanes) {
               ::testing::Not(Contains(HasSubstr("sm.auto_vls allows"))));
 }
 
+TEST(Auto, WithFreeChangesTakesNueWhereATreeHasLostSoMuchThatUpdnIsFarFromIt) {
+  const auto choose = [](const char* call) {
+    const Generated g = generated(call);
+    return compute("auto",
+                   g.fabric,
+                   g.lids,
+                   {.options = {.auto_vls = 8, .auto_changes = AutoChanges::Free}, .max_vls = 15});
+  };
+  const RoutingTables far = choose("fat-tree:k=8,levels=3,missing=39,seed=13");
+  EXPECT_EQ(far.engine, "nue");
+  EXPECT_LT(candidate_of(far, "updn").uniform, 0.93 * candidate_of(far, "nue").uniform);
+  const RoutingTables near = choose("fat-tree:k=8,levels=3,missing=6,seed=2");
+  EXPECT_EQ(near.engine, "updn");
+  EXPECT_EQ(candidate_of(near, "nue").refused, "");
+  EXPECT_THAT(candidate_of(choose("fat-tree:k=8,levels=3"), "nue").refused, HasSubstr("whole"));
+}
+
 // Whatever becomes of the routes: here most LIDs are new, and nue lays them anew.
 TEST(Auto, WithFreeChangesLeavesGroupsTheirVlWhereItStays) {
   const Generated before = generated("torus:dims=8.8,hosts=1");
