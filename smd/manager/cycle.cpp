@@ -46,6 +46,7 @@ void Cycle::on_swept(SweepResult swept) {
   if (!swept.partial) parts_.state.inactive_links.clear();  // they are tried again
   report_.resweep = std::move(swept.resweep);
   found_ = std::move(swept.sweep);
+  delta_ = std::move(swept.delta);
   new_silence_ = swept.new_silence;
   opening_ = swept.opens;
   rebalancing_ = swept.rebalance || swept.opens;
@@ -69,9 +70,16 @@ void Cycle::probe_refusing() {
 }
 
 void Cycle::take_in() {
+  found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
   leave_out_known_refusing();
   leave_out_inactive_links();
-  found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
+  if (before_.in_force) {
+    const Fabric& before = before_.in_force->fabric();
+    if (!delta_) delta_ = diff_fabrics(before, *found_.fabric);
+    report_.changes = log_changes(before, *found_.fabric, *delta_);
+    for (const std::vector<Guid>* nodes : {&delta_->nodes_new, &delta_->restarted})
+      for (const Guid node : *nodes) parts_.deferred_work.note_new(node);
+  }
   count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
   hooks_.on_found(found_);

@@ -63,7 +63,7 @@ class Cycle {
     const Settings& settings;
     ManagerState& state;
     StateStore& store;
-    const DeferredWork& deferred_work;
+    DeferredWork& deferred_work;
     CostMeter& meter;
     bool read_only = false;  // until proceed(): whether we may write is not settled
 
@@ -156,7 +156,8 @@ class Cycle {
   Hooks hooks_;
   CycleReport report_;
   SweepReport found_;  // until its routes are verified
-  LidMap lids_;        // likewise
+  std::optional<Delta> delta_;
+  LidMap lids_;  // likewise
   TimePoint addressed_;
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need

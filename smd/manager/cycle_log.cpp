@@ -96,14 +96,61 @@ void log_not_kept(const std::vector<RefusedSetting>& values) {
               each.port);
 }
 
-void log_delta(const Delta& delta) {
-  for (const PortRef& port : delta.ports_down)
-    log::debug("change.port_down", "node={} port={}", port.node, port.port);
-  for (const PortRef& port : delta.ports_up)
-    log::debug("change.port_up", "node={} port={}", port.node, port.port);
-  for (const Guid node : delta.nodes_gone) log::debug("change.node_gone", "node={}", node);
-  for (const Guid node : delta.nodes_new) log::debug("change.node_new", "node={}", node);
-  for (const Guid node : delta.restarted) log::debug("change.restarted", "node={}", node);
+FoundChanges log_changes(const Fabric& before, const Fabric& now, const Delta& delta) {
+  FoundChanges out;
+  const auto keep = [&](std::string line) {
+    ++out.count;
+    if (out.first.size() < FoundChanges::kMost) out.first.push_back(std::move(line));
+  };
+  const auto each_node = [&](const Fabric& of, const std::vector<Guid>& nodes, auto say) {
+    for (const Guid guid : nodes) {
+      if (const auto node = of.find_node(guid)) say(guid, name_of(of, *node));
+    }
+  };
+  // Each link once, at the end that comes first.
+  const auto each_link = [](const Fabric& of,
+                            const std::vector<PortRef>& ends,
+                            const std::vector<Guid>& untold,
+                            auto say) {
+    for (const PortRef& end : ends) {
+      const auto node = of.find_node(end.node);
+      if (!node || end.port.value() > of.num_ports(*node)) continue;  // left out meanwhile
+      const PortIdx port = of.port_of(*node, end.port);
+      const PortIdx peer = of.peer[port];
+      if (peer == kNone<PortIdx>) continue;
+      const PortRef other{of.node_guid[of.node_of[peer]], of.number_of(peer)};
+      const bool twice = other < end && std::ranges::binary_search(ends, other);
+      if (twice || std::ranges::binary_search(untold, end.node) ||
+          std::ranges::binary_search(untold, other.node))
+        continue;
+      say(print_port(of, port), print_port(of, peer));
+    }
+  };
+  each_node(before, delta.nodes_gone, [&](Guid guid, const std::string& name) {
+    log::info("change.node_gone", "node={} name=\"{}\"", guid, name);
+    keep("node gone: " + name);
+  });
+  each_node(now, delta.nodes_new, [&](Guid guid, const std::string& name) {
+    log::info("change.node_new", "node={} name=\"{}\"", guid, name);
+    keep("node new: " + name);
+  });
+  each_node(now, delta.restarted, [&](Guid guid, const std::string& name) {
+    log::info("change.restarted", "node={} name=\"{}\"", guid, name);
+    keep("switch restarted: " + name);
+  });
+  each_link(before,
+            delta.ports_down,
+            delta.nodes_gone,
+            [&](const std::string& one, const std::string& other) {
+              log::info("change.link_down", "from=\"{}\" to=\"{}\"", one, other);
+              keep(fmt::format("link down: {}, {}", one, other));
+            });
+  each_link(
+      now, delta.ports_up, delta.nodes_new, [&](const std::string& one, const std::string& other) {
+        log::info("change.link_up", "from=\"{}\" to=\"{}\"", one, other);
+        keep(fmt::format("link up: {}, {}", one, other));
+      });
+  return out;
 }
 
 void log_plan(const Fabric& fabric, const TransitionPlan& plan) {

@@ -14,7 +14,9 @@ void log_cycle(const CycleReport& cycle);
 /// Values that ports did not keep: each once, when it is news.
 void log_not_kept(const std::vector<RefusedSetting>& values);
 
-void log_delta(const Delta& delta);
+/// What a look found, one line a node and a link, and the first of them for people: "link down:
+/// leaf-3 port 5, spine-1 port 7". Links of nodes that are new or gone go without saying.
+[[nodiscard]] FoundChanges log_changes(const Fabric& before, const Fabric& now, const Delta& delta);
 
 /// Phase by phase, what is about to be written.
 void log_plan(const Fabric& fabric, const TransitionPlan& plan);

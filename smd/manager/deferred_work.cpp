@@ -44,8 +44,11 @@ void DeferredWork::note_came_up(const Fabric& fabric, const std::vector<PortIdx>
     untimed_.insert(ref);
     fdr10_known_.erase(ref);
     asked_for_leftovers_.erase(ref.node);
+    if (!fabric.is_switch(fabric.node_of[port])) note_new(ref.node);
   }
 }
+
+void DeferredWork::note_new(Guid node) { renamed_.insert(node); }
 
 void DeferredWork::note_changed(Guid node) {
   changed_.insert(node);
@@ -169,12 +172,14 @@ void DeferredWork::reread_ports() {
 void DeferredWork::fetch_descriptions() {
   describer_.emplace(client_, m_key_);
   describer_->start(now_->sweep, renamed_, [this](std::map<Guid, std::string> found) {
+    bool any = false;
     for (auto& [guid, text] : found) {
-      descriptions_[guid] = std::move(text);
       renamed_.erase(guid);
+      std::string& known = descriptions_[guid];
+      any = any || known != text;
+      known = std::move(text);
     }
-    if (!found.empty())
-      learn(with_descriptions(now_->fabric(), descriptions_, now_->fabric().site_nodes));
+    if (any) learn(with_descriptions(now_->fabric(), descriptions_, now_->fabric().site_nodes));
     fetch_fdr10();
   });
 }

@@ -36,6 +36,9 @@ class DeferredWork {
   /// Ports that were in Initialize: what is known of them is asked again.
   void note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports);
 
+  /// A node was away, or began anew: it may have another description, of which no trap told.
+  void note_new(Guid node);
+
   /// The node says that its description or capabilities changed.
   void note_changed(Guid node);
 

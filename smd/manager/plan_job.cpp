@@ -80,6 +80,34 @@ void add_sls(
   }
 }
 
+// Whoever has a path has one by `now` as well, on the same SL.
+bool tells_no_other_sl(const ActiveSubnet& then, const ActiveSubnet& now) {
+  if (then.sweep.fabric == nullptr || now.sweep.fabric == nullptr) return false;
+  const Fabric &old = then.fabric(), &fabric = now.fabric();
+  const RoutingTables &told = then.routing, &tells = now.routing;
+  if (!told.default_port.empty() || !tells.default_port.empty()) return false;
+  const auto sl_of = [](const RoutingTables& of, SwitchIdx sw, Lid lid) {
+    return of.path_sls.empty() ? 0u : of.path_sls.sl(sw, lid);
+  };
+  if (!told.path_sls.empty() && !told.path_sls.covers(old.switch_count(), told.lft.top()))
+    return false;
+  if (!tells.path_sls.empty() && !tells.path_sls.covers(fabric.switch_count(), tells.lft.top()))
+    return false;
+  for (const SwitchIdx sw : old.switch_node.indices()) {
+    const auto node = fabric.find_node(old.node_guid[old.switch_node[sw]]);
+    if (!node || !fabric.is_switch(*node)) return false;
+    const SwitchIdx here = fabric.switch_of[*node];
+    for (std::uint32_t value = 1; value <= told.lft.top().value(); ++value) {
+      const Lid lid{static_cast<std::uint16_t>(value)};
+      if (told.lft.route(sw, lid) == kNoRoute) continue;
+      if (lid > tells.lft.top() || tells.lft.route(here, lid) == kNoRoute ||
+          sl_of(told, sw, lid) != sl_of(tells, here, lid))
+        return false;
+    }
+  }
+  return true;
+}
+
 // Nobody knows what hosts were told.
 SlSets any_sl(const Fabric& fabric, Lid top) {
   SlSets sets{fabric.switch_count(), top};
@@ -285,6 +313,12 @@ void AdvertisedSls::advertise(std::shared_ptr<const ActiveSubnet> routes,
   });
   for (Entry& entry : entries_) {
     if (complete && !entry.replaced) entry.replaced = now;
+  }
+  // As where hosts come and go: nobody else's paths have other SLs.
+  if (entries_.size() >= kMostAdvertised) {
+    std::erase_if(entries_, [&](const Entry& entry) {
+      return entry.routes && tells_no_other_sl(*entry.routes, *routes);
+    });
   }
   if (entries_.size() >= kMostAdvertised)
     entries_ = {{.routes = nullptr, .replaced = complete ? std::optional(now) : std::nullopt}};

@@ -196,9 +196,9 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
     result_.quiet = true;
     return end();
   }
-  log_delta(found->delta);
+  result_.delta = std::move(found->delta);
   result_.resweep = std::move(found->look_again);
-  for (const Guid restarted : found->delta.restarted) {
+  for (const Guid restarted : result_.delta->restarted) {
     state_.program.forget(restarted);
     state_.program.multicast.forget(restarted);
   }

@@ -105,13 +105,14 @@ class RetryClock {
 struct SweepResult {
   std::optional<Error> error;  // and nothing below
   SweepReport sweep;
-  bool partial = false;       // switches that the trigger named were swept, and no more
-  bool quiet = false;         // nothing is other than it was in force
-  bool rebalance = false;     // likewise, and loads are to be rebalanced
-  bool opens = false;         // likewise, and what a plan left blocked is to be opened
-  std::string full_why;       // of a full sweep where a partial one was wanted
-  std::vector<Guid> resweep;  // triggers of the next cycle
-  bool new_silence = false;   // ports lead to silence that did not before
+  bool partial = false;        // switches that the trigger named were swept, and no more
+  bool quiet = false;          // nothing is other than it was in force
+  bool rebalance = false;      // likewise, and loads are to be rebalanced
+  bool opens = false;          // likewise, and what a plan left blocked is to be opened
+  std::string full_why;        // of a full sweep where a partial one was wanted
+  std::optional<Delta> delta;  // of a partial one, against what was in force
+  std::vector<Guid> resweep;   // triggers of the next cycle
+  bool new_silence = false;    // ports lead to silence that did not before
 };
 
 /// "3 ports lead to silence".

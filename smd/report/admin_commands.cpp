@@ -289,6 +289,9 @@ nlohmann::json status(const AdminContext& context) {
   out["links"] = last->counts.links;
   out["lids"] = last->counts.lids;
   out["last_sweep"] = cycle_summary(*last, now_is);
+  // One that found everything as it was says nothing else.
+  if (const auto& sweep = manager->last_sweep())
+    out["last_sweep"]["seconds_ago"] = in_seconds(now_is - sweep->ended);
   if (!manager->changes().empty())
     out["last_change"] = cycle_summary(manager->changes().front(), now_is);
   return out;
@@ -369,6 +372,7 @@ nlohmann::json changes_json(const SubnetManager& manager, std::size_t most) {
         change_json(cycle, cycle.reason, cycle.shrank ? "down" : "up").dump());
     change["seconds_ago"] = in_seconds(manager.now() - cycle.ended);
     change["ok"] = cycle.up();
+    if (cycle.changes.count != 0) change["found"] = print_changes(cycle.changes);
     out.push_back(std::move(change));
   }
   return {{"changes", out}};

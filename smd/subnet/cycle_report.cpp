@@ -42,6 +42,13 @@ std::string_view print_phase(Phase phase) {
   return "unknown";
 }
 
+std::vector<std::string> print_changes(const FoundChanges& changes) {
+  std::vector<std::string> out = changes.first;
+  if (changes.count > out.size())
+    out.push_back(fmt::format("and {} more", changes.count - out.size()));
+  return out;
+}
+
 std::string print_out_of_reach(const CycleReport& cycle) {
   const std::uint64_t ports = cycle.out_of_reach();
   if (ports == 0) return "";

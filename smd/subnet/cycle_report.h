@@ -56,9 +56,18 @@ struct TransitionReport {
   std::string interrupted;    // why the last plan ended early; empty: all of it is written
 };
 
+/// What is gone and what is new, for people.
+struct FoundChanges {
+  static constexpr std::size_t kMost = 10;
+
+  std::vector<std::string> first;  // of them, kMost at most: "link down: leaf-3 port 5, …"
+  std::size_t count = 0;
+};
+
 /// Small enough to keep a hundred of them.
 struct CycleReport {
   std::string reason;    // "start", "trap 128 from lid 5", "sweep", "command"
+  FoundChanges changes;  // none at the first look
   bool shrank = false;   // fewer nodes or links than before
   bool quiet = false;    // a sweep that found everything as it was: nothing else here is set
   bool partial = false;  // only switches that a trigger named were asked
@@ -131,6 +140,9 @@ struct CycleReport {
            ports_down_after == 0 && ports_without_lid == 0 && out_of_reach() == 0;
   }
 };
+
+/// The first of them, and at the end how many more there are.
+[[nodiscard]] std::vector<std::string> print_changes(const FoundChanges& changes);
 
 /// "2 ports lead further than …"; empty when none does.
 [[nodiscard]] std::string print_out_of_reach(const CycleReport& cycle);

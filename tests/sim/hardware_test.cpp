@@ -210,6 +210,31 @@ TEST_F(ExtendedSpeeds, AreAskedForWhereANodeSaysThatItChanged) {
   EXPECT_EQ(gets, 1u) << "its port is read again";
 }
 
+/// A node that was away may be called otherwise: no trap tells of it, as its port was down.
+TEST(Descriptions, AreAskedAgainOfWhoeverWasAway) {
+  Managers all{kTree, {"host-00000"}};
+  all[0].start(manager_settings(5));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  const auto name_of_guid = [&](Guid guid) {
+    const Fabric& fabric = all[0].manager->active().current()->fabric();
+    const auto node = fabric.find_node(guid);
+    return node ? fabric.description[*node] : "not there";
+  };
+  for (const char* const name : {"host-00003", "sw-1-1"}) {
+    const std::uint32_t node = all.node(name);
+    const Guid guid = all.fabric.spec().nodes[node].guid;
+    all.fabric.set_node(node, false);
+    all.run_for(1s);
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all.fabric.set_description(node, "renamed");
+    all.run_for(1s);
+    all.fabric.set_node(node, true);
+    all.run_for(3s);
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    EXPECT_EQ(name_of_guid(guid), "renamed") << name;
+  }
+}
+
 // --- What another manager left on ---------------------------------------------------------------
 
 class AdaptiveRoutingLeft : public ::testing::Test {

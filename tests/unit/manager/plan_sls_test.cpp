@@ -69,6 +69,31 @@ TEST(AdvertisedSls, OfTooManyAnythingMayBeUsed) {
   EXPECT_EQ(advertised.at(kStart + 60s)->size(), 1u);
 }
 
+// A host that comes and goes all the time leaves the SLs of all others as they are.
+TEST(AdvertisedSls, OfTooManyThatTellTheSameSlsNothingIsForgotten) {
+  const auto with_sl = [](unsigned sl) {
+    const HandMade made = loop_of_two();
+    RoutingTables routing;
+    routing.lft = made.wanted;
+    routing.vls = 2;
+    routing.path_sls = PathSls{made.fabric->switch_count(), made.wanted.top()};
+    for (const SwitchIdx sw : made.fabric->switch_node.indices())
+      std::ranges::fill(routing.path_sls.row(sw), static_cast<std::uint8_t>(sl));
+    return std::make_shared<ActiveSubnet>(ActiveSubnet{
+        .sweep = {.fabric = made.fabric}, .lids = made.lids, .routing = std::move(routing)});
+  };
+  AdvertisedSls advertised;
+  const Routes other = with_sl(1);
+  advertised.advertise(other, true, true, kStart);
+  Routes last;
+  for (int i = 0; i < 20; ++i)
+    advertised.advertise(last = with_sl(0), true, false, kStart + i * 1s);
+  const AdvertisedRoutes now = advertised.at(kStart + 20s);
+  ASSERT_TRUE(now.has_value());
+  EXPECT_EQ(now->front(), other) << "its SLs are others";
+  EXPECT_EQ(now->back(), last);
+}
+
 // Hosts are still told of the first ones.
 TEST(AdvertisedSls, OfTooManyThatWereNotCarriedOutAnythingMayBeUsedUntilOneIs) {
   AdvertisedSls advertised;
