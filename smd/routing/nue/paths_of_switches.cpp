@@ -60,7 +60,7 @@ class PathsOfSwitches : SwitchPaths {
     if (closed_) return {};
     turns.keep();
     std::vector<Lid> led;
-    std::ranges::set_union(write(), withdraw_nobodys(turns), std::back_inserter(led));
+    std::ranges::set_union(write_choices(), withdraw_nobodys(turns), std::back_inserter(led));
     TurnRecord record = make_record(turns.list_channels());
     record.layers.front().taken = std::move(record.count_turns().front());
     if (escape_) record.layers.front().escape = escape_->list_links();
@@ -203,10 +203,10 @@ class PathsOfSwitches : SwitchPaths {
     return true;
   }
 
-  std::vector<Lid> write() {
+  std::vector<Lid> write_choices() {
     std::vector<Lid> changed;
     for (const Choice& choice : choices_) {
-      lft_.set_route(choice.sw, choice.lid, choice.egress);
+      write(choice.sw, choice.lid, choice.egress);
       changed.push_back(choice.lid);
     }
     std::ranges::sort(changed);

@@ -38,6 +38,8 @@ constexpr std::size_t kAtOnce = 64;
 /// that hosts do not meet are chosen again. LIDs that nothing changed for are not looked at.
 class PathsUpdate : SwitchPaths {
  public:
+  using SwitchPaths::take_back;
+
   /// `record`: of the routes in force.
   PathsUpdate(const Fabric& before,
               const TurnRecord& record,
@@ -52,7 +54,6 @@ class PathsUpdate : SwitchPaths {
         changes_(find_port_changes(before, fabric, graph)),
         map_(record_.graph, graph, changes_.before),
         by_port_before_(record_.graph),
-        turns_(channels_, carry_order(record_.layers.front().order, map_, order_channels())),
         taken_(channels_, *record_.layers.front().taken, map_),
         changed_here_(graph.switches(), 0),
         open_(graph.switches(), 0) {}
@@ -64,11 +65,7 @@ class PathsUpdate : SwitchPaths {
   }
 
   /// LIDs with entries that are others than the engine made them, ascending.
-  [[nodiscard]] std::span<const Lid> altered() {
-    std::ranges::sort(altered_);
-    altered_.erase(std::unique(altered_.begin(), altered_.end()), altered_.end());
-    return altered_;
-  }
+  [[nodiscard]] std::vector<Lid> altered() const { return list_written(); }
 
   /// Null when something cannot go: the tables are of no use then.
   std::shared_ptr<const TurnRecord> run() {
@@ -77,8 +74,9 @@ class PathsUpdate : SwitchPaths {
       count_turns(entries, false);
       return true;
     });
-    if (!taken_.fill(turns_)) return nullptr;
-    turns_.keep();
+    turns_ = taken_.list(carry_order(record_.layers.front().order,
+                                     map_,
+                                     map_.has_new() ? order_channels() : std::vector<Channel>{}));
     if (!record_.layers.front().escape.empty()) escape_ = let_in_escape_tree(turns_, list_kept());
     count_escape_turns([this](Channel in, Channel out) { taken_.add(in, out); });
     const bool done = for_each_changed([this](std::span<const Changed> entries) {
@@ -89,9 +87,9 @@ class PathsUpdate : SwitchPaths {
       return goes;
     });
     if (!done) return nullptr;
-    std::ranges::copy(withdraw_nobodys(turns_), std::back_inserter(altered_));
+    static_cast<void>(withdraw_nobodys(turns_));
     count_escape_turns([this](Channel in, Channel out) { taken_.remove(in, out); });
-    TurnRecord record = make_record(turns_.list_channels());
+    TurnRecord record = make_record(turns_.list_channels(), std::move(served_));
     record.layers.front().taken = std::move(taken_);
     if (escape_) record.layers.front().escape = escape_->list_links();
     return std::make_shared<const TurnRecord>(std::move(record));
@@ -114,8 +112,8 @@ class PathsUpdate : SwitchPaths {
     was_served_.assign(kUnicastLids, 0);
     is_served_.assign(kUnicastLids, 0);
     for (const TargetLid& served : record_.served) was_served_[served.lid.value()] = 1;
-    for (const TargetLid& served : list_served_lids(find_targets(fabric_, lids_)))
-      is_served_[served.lid.value()] = 1;
+    served_ = list_served_lids(find_targets(fabric_, lids_));
+    for (const TargetLid& served : served_) is_served_[served.lid.value()] = 1;
     std::vector<std::size_t> others;  // LIDs that came or went
     for (std::size_t lid = 1; lid < kUnicastLids; ++lid) {
       if (was_served_[lid] != is_served_[lid]) others.push_back(lid);
@@ -262,15 +260,9 @@ class PathsUpdate : SwitchPaths {
     return links;
   }
 
-  void write(SwitchIdx sw, Lid lid, Channel channel) {
-    const PortNum port = graph_.edge(channel).port;
-    if (lft_.route(sw, lid) != port) altered_.push_back(lid);
-    lft_.set_route(sw, lid, port);
-  }
-
   bool take(const Changed& entry, SwitchIdx last, Channel channel) {
     if (!enter(entry.sw, entry.lid, last, channel, searches_ || entry.met)) return false;
-    write(entry.sw, entry.lid, channel);
+    write(entry.sw, entry.lid, graph_.edge(channel).port);
     open_[entry.sw] = 0;
     return true;
   }
@@ -466,7 +458,7 @@ class PathsUpdate : SwitchPaths {
       std::ranges::transform(left_, std::back_inserter(going), &Changed::sw);
     }
     for (const SwitchIdx sw : going) {
-      write(sw, lid, escape_->egress(sw));
+      write(sw, lid, graph_.edge(escape_->egress(sw)).port);
       open_[sw] = 0;
     }
     const bool free = std::ranges::all_of(going, [&](SwitchIdx sw) {
@@ -485,10 +477,11 @@ class PathsUpdate : SwitchPaths {
   const PortChanges changes_;
   const ChannelMap map_;
   const ChannelsByPort by_port_before_;
-  TurnSet turns_;
   TreeTurns taken_;
+  TurnSet turns_{channels_, {}};
   std::optional<EscapeTree> escape_;
   std::vector<Changed> changed_;
+  std::vector<TargetLid> served_;
   std::vector<char> was_served_, is_served_;  // by LID
   // Of one LID.
   IndexVector<SwitchIdx, char> changed_here_, open_;
@@ -499,7 +492,7 @@ class PathsUpdate : SwitchPaths {
   // meet, and hosts stay.
   bool searches_ = true;
   std::size_t closed_ = 0;  // turns that were tried and close a cycle
-  std::vector<Lid> moved_, altered_;
+  std::vector<Lid> moved_;
 };
 
 /// Tables that are kept apart in place of `tables`. False: they cannot be.
@@ -515,15 +508,20 @@ bool keep(const PreviousRoutes& in_force,
       !record->is_of(in_force, SwitchGraph{*in_force.fabric}))
     return false;
   const SwitchGraph graph{fabric};
-  ForwardingTables kept = tables.lft;
-  PathsUpdate paths{*in_force.fabric, *record, fabric, lids, graph, hosts_stay, kept};
+  PathsUpdate paths{*in_force.fabric, *record, fabric, lids, graph, hosts_stay, tables.lft};
   auto now = paths.run();
-  if (now == nullptr || (!paths.moved().empty() && hosts_stay)) return false;
-  move_loads(graph, find_targets(fabric, lids), tables.lft, kept, paths.moved(), tables.load);
+  if (now == nullptr || (!paths.moved().empty() && hosts_stay)) {
+    paths.take_back(tables.lft);
+    return false;
+  }
+  if (!paths.moved().empty()) {
+    ForwardingTables before = tables.lft;
+    paths.take_back(before);
+    move_loads(graph, find_targets(fabric, lids), before, tables.lft, paths.moved(), tables.load);
+  }
   std::vector<Lid> recomputed;
   std::ranges::set_union(*tables.recomputed, paths.altered(), std::back_inserter(recomputed));
   tables.recomputed = std::move(recomputed);
-  tables.lft = std::move(kept);
   tables.turns = std::move(now);
   return true;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,6 +41,28 @@ class SwitchPaths {
         met_(graph.switches(), 0),
         distance_(graph.switches(), kUnreached) {
     find_senders(beside);
+  }
+
+  void write(SwitchIdx sw, Lid lid, PortNum port) {
+    written_.push_back({sw, lid, lft_.route(sw, lid)});
+    lft_.set_route(sw, lid, port);
+  }
+
+  /// LIDs with entries that are others than before, ascending.
+  [[nodiscard]] std::vector<Lid> list_written() const {
+    std::vector<Lid> lids;
+    for (const Written& each : written_) {
+      if (lft_.route(each.sw, each.lid) != each.before) lids.push_back(each.lid);
+    }
+    std::ranges::sort(lids);
+    lids.erase(std::unique(lids.begin(), lids.end()), lids.end());
+    return lids;
+  }
+
+  /// Tables with all entries that were written are as they were before.
+  void take_back(ForwardingTables& lft) const {
+    for (const Written& each : written_ | std::views::reverse)
+      lft.set_route(each.sw, each.lid, each.before);
   }
 
   [[nodiscard]] Channel next(SwitchIdx sw, Lid lid) const {
@@ -100,13 +123,19 @@ class SwitchPaths {
   // Up, away from hosts, before down: what hosts' paths on a tree agree with.
   [[nodiscard]] std::vector<Channel> order_channels() const {
     const auto level = compute_distances(graph_, list_senders());
+    std::uint32_t farthest = 0;  // but for those that nobody reaches, which are one further
+    for (const std::uint32_t each : level)
+      farthest = each == kUnreached ? farthest : std::max(farthest, each);
     const auto rank = [&](Channel channel) {
-      const std::int64_t from = level[channels_.from[channel]], to = level[channels_.to[channel]];
-      return from < to ? from : std::numeric_limits<std::int64_t>::max() - from;
+      const std::uint32_t from = std::min(level[channels_.from[channel]], farthest + 1);
+      const std::uint32_t to = std::min(level[channels_.to[channel]], farthest + 1);
+      return from < to ? from : 2 * farthest + 3 - from;
     };
+    std::vector<std::uint32_t> place(2 * std::size_t{farthest} + 5, 0);
+    for (Channel c = 0; c < channels_.size(); ++c) ++place[rank(c) + 1];
+    std::partial_sum(place.begin(), place.end(), place.begin());
     std::vector<Channel> order(channels_.size());
-    std::iota(order.begin(), order.end(), Channel{0});
-    std::ranges::stable_sort(order, {}, rank);
+    for (Channel c = 0; c < channels_.size(); ++c) order[place[rank(c)]++] = c;
     return order;
   }
 
@@ -129,7 +158,7 @@ class SwitchPaths {
         if (in == kNoChannel) continue;
         const Channel out = next(channels_.to[in], lid);
         if (out == kNoChannel || turns.add(in, out)) continue;
-        lft_.set_route(sw, lid, kNoRoute);
+        write(sw, lid, kNoRoute);
         if (withdrawn.empty() || withdrawn.back() != lid) withdrawn.push_back(lid);
       }
     }
@@ -158,11 +187,16 @@ class SwitchPaths {
   }
 
   [[nodiscard]] TurnRecord make_record(std::vector<Channel> order) const {
+    return make_record(std::move(order), list_served_lids(find_targets(fabric_, lids_)));
+  }
+
+  [[nodiscard]] TurnRecord make_record(std::vector<Channel> order,
+                                       std::vector<TargetLid> served) const {
     TurnRecord record{.graph = graph_,
                       .channels = shared_channels_,
                       .hosts = {},
                       .tables = lft_,
-                      .served = list_served_lids(find_targets(fabric_, lids_)),
+                      .served = std::move(served),
                       .layers = {},
                       .paths = {}};
     record.layers.push_back({std::move(order), std::nullopt, {}});
@@ -184,6 +218,14 @@ class SwitchPaths {
   std::vector<SwitchIdx> near_to_far_;
 
  private:
+  struct Written {
+    SwitchIdx sw;
+    Lid lid;
+    PortNum before;
+  };
+
+  std::vector<Written> written_;
+
   void find_senders(std::size_t beside) {
     for (const SwitchIdx sw : fabric_.switch_node.indices()) {
       const NodeIdx node = fabric_.switch_node[sw];

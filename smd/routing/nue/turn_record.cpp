@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <numeric>
+#include <utility>
 
 #include "smd/routing/graph/disjoint_sets.h"
 #include "smd/routing/incremental/changes.h"
@@ -19,6 +22,20 @@ bool is_bridge(const Channels& channels, Channel link) {
     if (c != link && c != channels.reverse[link]) parts.join(channels.from[c], channels.to[c]);
   }
   return parts.find(channels.from[link]) != parts.find(channels.to[link]);
+}
+
+void sort_by_lid(std::vector<TargetLid>& lids) {
+  if (std::ranges::is_sorted(lids, {}, &TargetLid::lid)) return;
+  std::vector<std::uint32_t> place;  // by LID: of those before it
+  for (const TargetLid& each : lids) {
+    const std::size_t next = each.lid.value() + std::size_t{1};
+    if (next >= place.size()) place.resize(next + 1, 0);
+    ++place[next];
+  }
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<TargetLid> sorted(lids.size());
+  for (const TargetLid& each : lids) sorted[place[each.lid.value()]++] = each;
+  lids = std::move(sorted);
 }
 
 }  // namespace
@@ -61,7 +78,7 @@ std::vector<Channel> carry_order(std::span<const Channel> before,
   }
   std::ranges::stable_sort(came, {}, &std::pair<Channel, Channel>::first);
   std::vector<Channel> order;
-  order.reserve(usual.size());
+  order.reserve(map.before.size());
   const auto list_behind = [&](Channel c) {
     for (const auto& [_, behind] :
          std::ranges::equal_range(came, c, {}, &std::pair<Channel, Channel>::first))
@@ -77,7 +94,7 @@ std::vector<Channel> carry_order(std::span<const Channel> before,
   return order;
 }
 
-TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels) {
+TreeTurns::TreeTurns(const Channels& channels) : channels_(&channels), masks_(channels) {
   std::size_t size = 0;
   first_.reserve(channels.size());
   for (Channel out = 0; out < channels.size(); ++out) {
@@ -107,6 +124,21 @@ TreeTurns::TreeTurns(const Channels& channels, const TreeTurns& before, const Ch
       std::copy_n(before.counts_.begin() + static_cast<std::ptrdiff_t>(before.first_[was]),
                   std::size_t{ports} * ports,
                   counts_.begin() + static_cast<std::ptrdiff_t>(first_[first]));
+      if (before.channels_->words == channels.words) {
+        const std::size_t words = channels.words;
+        std::copy_n(before.masks_.before.begin() + static_cast<std::ptrdiff_t>(was * words),
+                    ports * words,
+                    masks_.before.begin() + static_cast<std::ptrdiff_t>(first * words));
+        for (Channel slot = 0; slot < ports; ++slot)
+          std::copy_n(
+              before.masks_.after.begin() +
+                  static_cast<std::ptrdiff_t>(before.channels_->reverse[was + slot] * words),
+              words,
+              masks_.after.begin() +
+                  static_cast<std::ptrdiff_t>(channels.reverse[first + slot] * words));
+        continue;
+      }
+      mark_taken(first, end);
       continue;
     }
     for (Channel out = first; out < end; ++out) {
@@ -115,6 +147,16 @@ TreeTurns::TreeTurns(const Channels& channels, const TreeTurns& before, const Ch
         counts_[first_[out] + (back - first)] =
             before.count(before.channels_->reverse[map.before[back]], map.before[out]);
       }
+    }
+    mark_taken(first, end);
+  }
+}
+
+void TreeTurns::mark_taken(Channel first, Channel end) {
+  for (Channel out = first; out < end; ++out) {
+    for (Channel back = first; back < end; ++back) {
+      if (counts_[first_[out] + (back - first)] != 0)
+        masks_.set(*channels_, channels_->reverse[back], out);
     }
   }
 }
@@ -131,7 +173,9 @@ void TreeTurns::remove(const GrownTree& tree, TurnSet& turns) {
   for (std::size_t at_order = 1; at_order < tree.order.size(); ++at_order) {
     const Channel in = tree.egress[tree.order[at_order]];
     const Channel out = tree.egress[channels_->to[in]];
-    if (out != kNoChannel && --counts_[at(in, out)] == 0) turns.remove(in, out);
+    if (out == kNoChannel) continue;
+    remove(in, out);
+    if (!is_taken(in, out)) turns.remove(in, out);
   }
 }
 
@@ -174,7 +218,7 @@ std::vector<TargetLid> list_served_lids(const Targets& targets) {
                           .demand = target.host ? target.demand : 0});
     }
   }
-  std::ranges::sort(served, {}, &TargetLid::lid);
+  sort_by_lid(served);
   return served;
 }
 

@@ -3,6 +3,7 @@
 // these turns agree with, and the paths on every channel. Carried from tables to tables.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "smd/routing/engine.h"
 #include "smd/routing/graph/channels.h"
 #include "smd/routing/nue/tree_growth.h"
+#include "smd/routing/nue/turn_set.h"
 #include "smd/routing/tables.h"
 
 namespace smd {
@@ -24,12 +26,18 @@ struct ChannelMap {
              const SwitchGraph& graph_now,
              const IndexVector<SwitchIdx, SwitchIdx>& before);
 
+  /// Some channels are new.
+  [[nodiscard]] bool has_new() const {
+    return std::ranges::find(before, kNoChannel) != before.end();
+  }
+
   std::vector<Channel> now;     // by channel before; kNoChannel: went
   std::vector<Channel> before;  // by channel now; kNoChannel: came
 };
 
 /// An order that turns of channels that stay agree with as they did in the one `before`: who is new
-/// stands behind whom it stands behind in `usual`, an order of all that there are now.
+/// stands behind whom it stands behind in `usual`, an order of all that there are now, which may be
+/// empty where nobody is.
 [[nodiscard]] std::vector<Channel> carry_order(std::span<const Channel> before,
                                                const ChannelMap& map,
                                                std::span<const Channel> usual);
@@ -49,9 +57,13 @@ class TreeTurns {
   /// Takes the turns that no other tree takes out of the set. Requires: the tree was added.
   void remove(const GrownTree& tree, TurnSet& turns);
 
-  void add(Channel in, Channel out) { ++counts_[at(in, out)]; }
+  void add(Channel in, Channel out) {
+    if (counts_[at(in, out)]++ == 0) masks_.set(*channels_, in, out);
+  }
 
-  void remove(Channel in, Channel out) { --counts_[at(in, out)]; }
+  void remove(Channel in, Channel out) {
+    if (--counts_[at(in, out)] == 0) masks_.clear(*channels_, in, out);
+  }
 
   [[nodiscard]] std::uint16_t count(Channel in, Channel out) const { return counts_[at(in, out)]; }
 
@@ -60,7 +72,15 @@ class TreeTurns {
   /// Every turn that is taken goes into the set. False when they close a cycle.
   [[nodiscard]] bool fill(TurnSet& turns) const;
 
+  /// A set of all that are taken. Requires: they agree with `order`.
+  [[nodiscard]] TurnSet list(const std::vector<Channel>& order) const {
+    return {*channels_, order, masks_};
+  }
+
  private:
+  /// Of a switch, by its channels.
+  void mark_taken(Channel first, Channel end);
+
   [[nodiscard]] std::size_t at(Channel in, Channel out) const {
     return first_[out] + channels_->slot(channels_->reverse[in]);
   }
@@ -68,6 +88,7 @@ class TreeTurns {
   const Channels* channels_;
   std::vector<std::size_t> first_;     // by out channel
   std::vector<std::uint16_t> counts_;  // trees are fewer than LIDs
+  TurnMasks masks_;                    // of those that are not 0
 };
 
 /// By switch and port: the channel; kNoChannel where no other switch is.

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace smd {
 
-TurnSet::TurnSet(const Channels& channels, const std::vector<Channel>& order)
+TurnSet::TurnSet(const Channels& channels, const std::vector<Channel>& order, TurnMasks turns)
     : channels_(&channels),
-      after_(channels.size() * channels.words, 0),
-      before_(after_.size(), 0),
+      after_(std::move(turns.after)),
+      before_(std::move(turns.before)),
       barred_(after_.size(), 0),
       place_(channels.size() + 1, 0),
       next_(channels.size() + 1, 0),

@@ -17,10 +17,37 @@
 
 namespace smd {
 
+/// Turns as bits.
+struct TurnMasks {
+  TurnMasks() = default;
+
+  explicit TurnMasks(const Channels& channels)
+      : after(channels.size() * channels.words, 0), before(after.size(), 0) {}
+
+  void set(const Channels& channels, Channel in, Channel out) {
+    const std::uint32_t slot = channels.slot(out), back = channels.slot(channels.reverse[in]);
+    after[std::size_t{in} * channels.words + slot / 64] |= std::uint64_t{1} << (slot % 64);
+    before[std::size_t{out} * channels.words + back / 64] |= std::uint64_t{1} << (back % 64);
+  }
+
+  void clear(const Channels& channels, Channel in, Channel out) {
+    const std::uint32_t slot = channels.slot(out), back = channels.slot(channels.reverse[in]);
+    after[std::size_t{in} * channels.words + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    before[std::size_t{out} * channels.words + back / 64] &= ~(std::uint64_t{1} << (back % 64));
+  }
+
+  std::vector<std::uint64_t> after;   // by in channel, a bit for each slot of the channel out
+  std::vector<std::uint64_t> before;  // by out channel, by slot of the channel back
+};
+
 class TurnSet {
  public:
   /// No turn yet. Requires: `order` holds every channel once. Turns that agree with it are cheap.
-  TurnSet(const Channels& channels, const std::vector<Channel>& order);
+  TurnSet(const Channels& channels, const std::vector<Channel>& order)
+      : TurnSet(channels, order, TurnMasks{channels}) {}
+
+  /// Some turns. Requires: they agree with `order`.
+  TurnSet(const Channels& channels, const std::vector<Channel>& order, TurnMasks turns);
 
   /// Requires, here and below: `in` leads to the switch that `out` leaves.
   [[nodiscard]] bool has(Channel in, Channel out) const {
