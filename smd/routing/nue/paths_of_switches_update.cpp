@@ -29,6 +29,9 @@ constexpr std::size_t kWidest = 128;
 // Turns tried in vain, over all LIDs: choosing all paths between switches again helps sooner then.
 constexpr std::size_t kMostClosed = 4096;
 
+// The same of one LID: choosing all its entries again helps sooner.
+constexpr std::size_t kMostClosedOfOne = 64;
+
 // Entries compared at once.
 constexpr std::size_t kAtOnce = 64;
 
@@ -209,7 +212,7 @@ class PathsUpdate : SwitchPaths {
   /// Enters the turn to the entry of the next switch, and those of switches that hand over to `sw`,
   /// but for open ones, which are asked when it is up to them.
   bool enter(SwitchIdx sw, Lid lid, SwitchIdx last, Channel channel, bool searches = true) {
-    if (channel == kNoChannel || closed_ > kMostClosed) return false;
+    if (channel == kNoChannel || closed_ > most_closed_) return false;
     const SwitchIdx to = channels_.to[channel];
     const std::size_t known = entered_.size();
     const auto add = [&](Channel in, Channel out) {
@@ -357,6 +360,7 @@ class PathsUpdate : SwitchPaths {
     const Lid lid = entries.front().lid;
     const SwitchIdx last = last_of(lid);
     entered_.clear();
+    most_closed_ = std::min(kMostClosed, closed_ + kMostClosedOfOne);
     settled_.assign(entries.begin(), entries.end());
     if (is_served_[lid.value()] == 0) return true;
     left_.clear();
@@ -402,6 +406,7 @@ class PathsUpdate : SwitchPaths {
     }
     turns_.forget_barred();
     searches_ = true;
+    most_closed_ = kMostClosed;
     find_distances(last);
     std::ranges::fill(met_, char{0});
     if (!is_of_switch(lid) && sends_[last] != 0) mark_met(lid, last);
@@ -492,6 +497,7 @@ class PathsUpdate : SwitchPaths {
   // meet, and hosts stay.
   bool searches_ = true;
   std::size_t closed_ = 0;  // turns that were tried and close a cycle
+  std::size_t most_closed_ = kMostClosed;
   std::vector<Lid> moved_;
 };
 
