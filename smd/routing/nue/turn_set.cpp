@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace smd {
+namespace {
+
+constexpr std::size_t kMostLandmarks = 32;
+
+bool has_bit(const std::vector<std::uint64_t>& bits, Channel channel) {
+  return (bits[channel / 64] >> (channel % 64) & 1) != 0;
+}
+
+}  // namespace
 
 TurnSet::TurnSet(const Channels& channels, const std::vector<Channel>& order, TurnMasks turns)
     : channels_(&channels),
@@ -32,7 +41,7 @@ bool TurnSet::add(Channel in, Channel out) {
   const std::uint32_t back = channels_->slot(channels_->reverse[in]);
   if (test(before_, out, back)) return true;
   if (channels_->reverse[in] == out || test(barred_, out, back)) return false;
-  if (place_[in] > place_[out] && !reorder(in, out)) {
+  if (place_[in] > place_[out] && (is_known_to_lead(out, in) || !reorder(in, out))) {
     set(barred_, out, back);
     newly_barred_.emplace_back(in, out);
     return false;
@@ -75,6 +84,8 @@ void TurnSet::take_back() {
 }
 
 void TurnSet::remove(Channel in, Channel out) {
+  landmarks_.clear();
+  looked_at_in_vain_ = 0;
   clear(before_, out, channels_->slot(channels_->reverse[in]));
   clear(after_, in, channels_->slot(out));
 }
@@ -107,6 +118,11 @@ bool TurnSet::reorder(Channel in, Channel out) {
   }
   for (std::size_t at = 0; at < on_.next; ++at) on_.forget(channels_->to[on_.found[at]]);
   for (std::size_t at = 0; at < back_.next; ++at) back_.forget(channels_->from[back_.found[at]]);
+  if (end == End::Met) {
+    // As long as it takes to find what leads there and back.
+    looked_at_in_vain_ += on_.found.size() + back_.found.size();
+    if (looked_at_in_vain_ > 4 * channels_->size()) add_landmark(met_);
+  }
   if (end == End::On) move_behind(in, on_.found);
   if (end == End::Back) move_behind(previous_[out], back_.found);
   return end != End::Met;
@@ -123,7 +139,10 @@ bool TurnSet::search_on(std::uint64_t last) {
     for (; bits != 0; bits &= bits - 1) {
       const Channel next =
           channels_->first[sw] + w * 64 + static_cast<Channel>(std::countr_zero(bits));
-      if (seen_[next] == back_.mark) return false;
+      if (seen_[next] == back_.mark) {
+        met_ = next;
+        return false;
+      }
       if (seen_[next] == on_.mark || place_[next] > last) continue;
       seen_[next] = on_.mark;
       on_.found.push_back(next);
@@ -142,13 +161,61 @@ bool TurnSet::search_back(std::uint64_t first_place) {
     for (; bits != 0; bits &= bits - 1) {
       const Channel previous = channels_->reverse[channels_->first[sw] + w * 64 +
                                                   static_cast<Channel>(std::countr_zero(bits))];
-      if (seen_[previous] == on_.mark) return false;
+      if (seen_[previous] == on_.mark) {
+        met_ = previous;
+        return false;
+      }
       if (seen_[previous] == back_.mark || place_[previous] < first_place) continue;
       seen_[previous] = back_.mark;
       back_.found.push_back(previous);
     }
   }
   return true;
+}
+
+bool TurnSet::is_known_to_lead(Channel out, Channel in) const {
+  return std::ranges::any_of(landmarks_, [&](const Landmark& landmark) {
+    return has_bit(landmark.leading, out) && has_bit(landmark.led, in);
+  });
+}
+
+void TurnSet::add_landmark(Channel channel) {
+  looked_at_in_vain_ = 0;
+  if (landmarks_.size() < kMostLandmarks) {
+    landmarks_.emplace_back();
+    oldest_landmark_ = landmarks_.size() - 1;
+  }
+  Landmark& landmark = landmarks_[oldest_landmark_];
+  oldest_landmark_ = (oldest_landmark_ + 1) % kMostLandmarks;
+  const std::size_t words = (channels_->size() + 63) / 64;
+  const auto find = [&](std::vector<std::uint64_t>& found, bool on) {
+    found.assign(words, 0);
+    Search& search = on ? on_ : back_;
+    search.begin(channel, ++marks_);
+    const SlotMasks& masks = on ? after_ : before_;
+    found[channel / 64] |= std::uint64_t{1} << (channel % 64);
+    for (; !search.is_done(); ++search.next) {
+      const Channel at = search.found[search.next];
+      const std::uint32_t sw = (on ? channels_->to : channels_->from)[at].value();
+      for (std::uint32_t w = 0; w < channels_->words; ++w) {
+        std::uint64_t& looked_at = search.looked_at[std::size_t{sw} * channels_->words + w];
+        std::uint64_t bits = masks[std::size_t{at} * channels_->words + w] & ~looked_at;
+        looked_at |= bits;
+        for (; bits != 0; bits &= bits - 1) {
+          const Channel slot =
+              channels_->first[sw] + w * 64 + static_cast<Channel>(std::countr_zero(bits));
+          const Channel next = on ? slot : channels_->reverse[slot];
+          if (has_bit(found, next)) continue;
+          found[next / 64] |= std::uint64_t{1} << (next % 64);
+          search.found.push_back(next);
+        }
+      }
+    }
+    for (const Channel each : search.found)
+      search.forget((on ? channels_->to : channels_->from)[each]);
+  };
+  find(landmark.leading, false);
+  find(landmark.led, true);
 }
 
 void TurnSet::move_behind(Channel left, std::vector<Channel>& moved) {
