@@ -354,6 +354,7 @@ void MulticastManager::prove(MftGoals goals) {
         end_proof();
         if (now != now_ || way_) {  // of a subnet that was: again
           hold_back(goals);
+          schedule_round();
           return try_way();
         }
         on_verdict(proof.verdict);
@@ -373,10 +374,9 @@ void MulticastManager::end_proof() {
   ++proof_;
 }
 
-/// With the next round.
+/// For a later round.
 void MulticastManager::hold_back(const MftGoals& goals) {
   for (const auto& [mlid, masks] : goals) pending_.insert(mlid);
-  if (!vl_requested_) schedule_round();
 }
 
 /// Those who join meanwhile do not put it off.
@@ -439,8 +439,9 @@ void MulticastManager::try_way() {
       [next = way_->next, copies = copies_, trees = with_sls(held)] {
         return check_multicast_deadlock(*next, trees, copies).acyclic != false;
       },
-      [this, all = std::move(all)](bool fits) {
-        if (way_ && way_->begun && way_->then) withdraw(fits ? std::vector<Lid>{} : all);
+      [this, of = way_->next, all = std::move(all)](bool fits) {
+        const bool asked = way_ && way_->next == of && way_->begun && way_->then && !writer_;
+        if (asked) withdraw(fits ? std::vector<Lid>{} : all);
       });
 }
 
@@ -457,7 +458,8 @@ void MulticastManager::withdraw(const std::vector<Lid>& mlids) {
       meter_.leave_out(report.smps);
       stats_.blocks_read += report.blocks_read;
       stats_.blocks_written += report.blocks_written;
-      if (way_) leave_way();
+      if (!way_) return schedule_round();  // routes did not wait for it
+      way_->begun ? leave_way() : try_way();
     });
   });
 }

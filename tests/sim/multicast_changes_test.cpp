@@ -342,5 +342,35 @@ TEST(MulticastChanges, RoutesWaitNoLongerThanTheirPatienceForTrees) {
   ASSERT_TRUE(site.run_until([&] { return site.find_misdelivery().empty(); }, 120s));
 }
 
+// Trees are taken away for routes of other directions, and that takes longer than routes wait.
+TEST(MulticastChanges, TreesComeBackWhenTheirWithdrawalOutlastsThePatienceOfRoutes) {
+  Settings settings = Site::settings_of("updn", TreeShape::UpDown);
+  settings.smp.retries = 20;
+  Site site("torus:dims=4.4", settings);
+  site.bring_up();
+  for (std::size_t host = 0; host < site.hosts.size(); ++host) site.join(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  ASSERT_EQ(site.find_misdelivery(), "");
+  std::optional<TimePoint> first_set;
+  TimePoint first_entry;
+  site.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set) return true;
+    if (is_about(smp, AttributeId::LinearForwardingTable) && first_entry == TimePoint{})
+      first_entry = site.runtime.now();
+    if (!is_about(smp, AttributeId::MulticastForwardingTable)) return true;
+    if (!first_set) first_set = site.runtime.now();
+    return site.runtime.now() - *first_set > 500ms;
+  };
+  const SwitchIdx root{static_cast<std::uint32_t>(site.snapshot().switch_count() / 2)};
+  settings.engine_options.roots = {site.snapshot().node_guid[site.snapshot().switch_node[root]]};
+  site.manager.adopt(settings);
+  site.manager.request_sweep("test");
+  ASSERT_TRUE(site.run_until([&] { return first_set.has_value(); }, 5s));
+  ASSERT_EQ(first_entry, TimePoint{}) << "trees make way first";
+  ASSERT_TRUE(site.settle());
+  ASSERT_GT(first_entry, *first_set) << "routes are others";
+  EXPECT_EQ(site.find_misdelivery(), "");
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -30,6 +30,9 @@ inline constexpr std::string_view kWhole = "H1-S1:1 H2-S1:2 S1:3-S2:3 S1:4-S2:4 
 inline constexpr std::string_view kRow =
     "H1-S1:1 H2-S2:1 H3-S3:1 H4-S4:1 S1:3-S2:3 S2:4-S3:4 S3:3-S4:3 H5-S1:2";
 
+/// Three switches, each next to both others.
+inline constexpr std::string_view kRing = "H1-S1:1 H2-S2:1 H3-S3:1 S1:3-S2:3 S2:4-S3:4 S3:3-S1:4";
+
 struct Bench {
   Bench() {
     settings.groups.clear();  // none but those of hosts
@@ -46,6 +49,11 @@ struct Bench {
 
   /// Another cycle ended, with the fabric `text`.
   void adopt(std::string_view text = kWhole) {
+    now = route(text);
+    manager->adopt(now, settings);
+  }
+
+  [[nodiscard]] std::shared_ptr<const ActiveSubnet> route(std::string_view text) const {
     auto fabric = std::make_shared<Fabric>(fabric_from(text));
     for (PortInfo& info : fabric->port_info) info.mtu_cap = mtu_cap;
     for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = fdb_cap;
@@ -54,19 +62,26 @@ struct Bench {
     if (text.find("S2") != text.npos)
       path[node(*fabric, "S2")] =
           text.find("S1:3") != text.npos ? kToS2 : HopPath{PortNum{1}, PortNum{4}};
-    if (text.find("S4") != text.npos) {
+    if (text.find("S3") != text.npos)
       path[node(*fabric, "S3")] = {PortNum{1}, PortNum{3}, PortNum{4}};
+    if (text.find("S4") != text.npos)
       path[node(*fabric, "S4")] = {PortNum{1}, PortNum{3}, PortNum{4}, PortNum{3}};
-    }
     const LidMap lids = lids_in_order(*fabric);
-    now = std::make_shared<const ActiveSubnet>(
+    RoutingRequest request;
+    if (!root.empty()) request.options.roots = {fabric->node_guid[node(*fabric, root)]};
+    RoutingTables routing = find_engine("updn")->compute(*fabric, lids, request).value();
+    if (changes_vls) {
+      routing.sl_to_vl = SlToVlMaps(*fabric);
+      routing.sl_to_vl.add_row({});
+    }
+    auto made = std::make_shared<const ActiveSubnet>(
         ActiveSubnet{.sweep = {.fabric = fabric, .path = std::move(path)},
                      .lids = lids,
-                     .routing = find_engine("updn")->compute(*fabric, lids, {}).value(),
+                     .routing = std::move(routing),
                      .rows = SlToVlMaps{}});
     if (crossed)
       std::swap(fabric->peer[port(*fabric, "S2:3")], fabric->peer[port(*fabric, "S2:4")]);
-    manager->adopt(now, settings);
+    return made;
   }
 
   static Gid mgid(std::uint64_t group) { return {0xff12000000000000u, Guid{group}}; }
@@ -141,9 +156,12 @@ struct Bench {
   std::shared_ptr<const ActiveSubnet> now;
   std::vector<Smp> sent;
   std::vector<GroupChange> news;
+  std::string_view root;     // of the directions of routes; empty: the engine's choice
+  bool changes_vls = false;  // routes do, so that nothing proves them beside trees
   bool crossed = false;  // what is read of S2 and of S1 says otherwise of the cables between them
   std::uint8_t mtu_cap = 5;
   std::uint16_t fdb_cap = 64;
+  bool all_silent = false;                                       // all switches
   std::optional<unsigned> silent;                                // switch
   bool silent_to_gets = false;                                   // alone, where it is silent
   std::optional<PortNum> cut;                                    // cable, by its port of S1
@@ -157,6 +175,7 @@ struct Bench {
     sent.push_back(smp);
     const unsigned sw = smp.hop_count;
     EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
+    if (all_silent) return;
     if (silent == sw && (!silent_to_gets || smp.method == Method::Get)) return;
     if (sw == 2 && cut == PortNum{smp.initial_path[2]}) return;
     runtime.call_at(runtime.now() + Duration{1ms}, [this, smp, sw] {

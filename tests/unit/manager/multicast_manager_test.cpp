@@ -246,6 +246,80 @@ TEST(MulticastManager, TreesAreCheckedBesideRoutesWhenAllAreLaid) {
   bench.holding.release();
 }
 
+TEST(MulticastManager, AProofOfASubnetThatIsNoMoreIsMadeAgainAtOnce) {
+  Bench bench;
+  bench.settings.multicast_proof = CopyModel::LockStep;  // every round is proved
+  bench.manager->on_credit_loop([] { return MulticastVl{.sl = 1, .vl = Vl{1}}; });
+  bench.changes_vls = true;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.run_for(10ms);
+  ASSERT_EQ(bench.writes(), 0u) << "it waits for a VL";
+  bench.holding.holds = true;
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held.size() == 1; }));
+  bench.changes_vls = false;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  bench.run_for(10ms);
+  bench.holding.release();
+  bench.run_for(1s);
+  EXPECT_EQ(bench.mask(1, bench.mlid(1)), ports({1, 4}));
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 4}));
+}
+
+// A cycle ends while trees make way for it, and another one follows: what they are taken away for
+// is not looked at yet.
+TEST(MulticastManager, RoutesThatFollowWhileTreesMakeWayHaveTheirOwnAnswer) {
+  Bench bench;
+  bench.root = "S2";
+  bench.adopt(kRing);
+  for (const unsigned number : {1u, 2u, 3u}) bench.join(number, 1);
+  ASSERT_TRUE(bench.settle());
+  ASSERT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 3, 4}));
+  bench.root = "S3";
+  const auto next = bench.route(kRing);
+  bench.all_silent = true;
+  bool first = false;
+  bool second = false;
+  bench.manager->make_way(next, [&] { first = true; });
+  bench.run_for(5ms);
+  bench.manager->end_way();
+  bench.manager->make_way(next, [&] { second = true; });
+  bench.run_for(10ms);
+  bench.all_silent = false;
+  ASSERT_FALSE(first || second) << "no switch was given up yet";
+  ASSERT_TRUE(bench.run_until([&] { return second; }));
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), 0u);
+  EXPECT_FALSE(first);
+  bench.manager->end_way();
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.mask(2, bench.mlid(1)), ports({1, 3, 4})) << "they come back";
+}
+
+TEST(MulticastManager, AnAnswerAboutRoutesOfBeforeIsNotTakenForOneAboutThese) {
+  Bench bench;
+  bench.settings.multicast_proof = CopyModel::LockStep;
+  bench.root = "S2";
+  bench.adopt(kRing);
+  for (const unsigned number : {1u, 2u, 3u}) bench.join(number, 1);
+  ASSERT_TRUE(bench.settle());
+  bench.holding.holds = true;
+  bool first = false;
+  bool second = false;
+  bench.root = "S1";
+  bench.manager->make_way(bench.route(kRing), [&] { first = true; });
+  bench.root = "S3";
+  bench.manager->make_way(bench.route(kRing), [&] { second = true; });
+  ASSERT_THAT(bench.holding.held, SizeIs(2));
+  bench.runtime.offload(bench.holding.held.front().first, bench.holding.held.front().second);
+  bench.run_for(50ms);
+  EXPECT_FALSE(second);
+  bench.runtime.offload(bench.holding.held.back().first, bench.holding.held.back().second);
+  bench.run_for(50ms);
+  EXPECT_TRUE(second);
+  EXPECT_FALSE(first);
+}
+
 TEST(MulticastManager, WhosePortIsGoneLeavesHisGroups) {
   Bench bench;
   bench.adopt();
