@@ -532,7 +532,12 @@ void MulticastManager::check_deadlock() {
       [now = now_, copies = copies_, trees = with_sls(MftGoals(masks_.begin(), masks_.end()))] {
         return check_multicast_deadlock(*now, trees, copies);
       },
-      [this](const MulticastVerdict& verdict) { on_verdict(verdict); });
+      [this, now = now_](const MulticastVerdict& verdict) {
+        if (!now_) return;
+        // Of a subnet that was, it says nothing of the one that is.
+        if (!now->has_routes_of(*now_)) return schedule_deadlock_check();
+        on_verdict(verdict);
+      });
 }
 
 /// What is not proved to be safe on shared VLs gets one to itself, where there is one.

@@ -246,6 +246,32 @@ TEST(MulticastManager, TreesAreCheckedBesideRoutesWhenAllAreLaid) {
   bench.holding.release();
 }
 
+TEST(MulticastManager, AVerdictOnASubnetThatIsNoMoreIsDropped) {
+  Bench bench;
+  unsigned requests = 0;
+  bench.manager->on_credit_loop([&] {
+    ++requests;
+    return tl::unexpected(std::string("none"));
+  });
+  bench.changes_vls = true;
+  bench.adopt();
+  bench.join(1, 1);
+  bench.join(3, 1);
+  ASSERT_TRUE(bench.settle());
+  bench.holding.holds = true;
+  ASSERT_TRUE(bench.run_until([&] { return bench.holding.held.size() == 1; }));
+  bench.changes_vls = false;
+  bench.adopt("H1-S1:1 H2-S1:2 S1:4-S2:4 H3-S2:1");
+  bench.holding.release();
+  bench.run_for(1s);
+  EXPECT_EQ(bench.manager->stats().acyclic, true);
+  EXPECT_EQ(requests, 0u);
+  bench.holding.holds = true;
+  bench.run_for(6s);
+  EXPECT_THAT(bench.holding.held, SizeIs(1)) << "the one that is there is checked as well";
+  bench.holding.release();
+}
+
 TEST(MulticastManager, AProofOfASubnetThatIsNoMoreIsMadeAgainAtOnce) {
   Bench bench;
   bench.settings.multicast_proof = CopyModel::LockStep;  // every round is proved
