@@ -270,10 +270,18 @@ void MKeyLeaseRefresher::set_ports(std::shared_ptr<const ActiveSubnet> in_force,
   in_force_ = std::move(in_force);
   m_key_ = m_key;
   pause_ = lease / 2;
-  if (!runs) timer_ = Timer(runtime_, runtime_.now() + pause_, [this] { ask_all(); });
+  const TimePoint due = runtime_.now() + pause_;
+  if (runs && due >= next_) return;  // cycles put nothing off
+  next_ = due;
+  if (!asking_) arm();
+}
+
+void MKeyLeaseRefresher::arm() {
+  timer_ = Timer(runtime_, std::max(next_, runtime_.now()), [this] { ask_all(); });
 }
 
 void MKeyLeaseRefresher::stop() {
+  asking_ = false;
   round_.reset();
   timer_.reset();
   in_force_.reset();
@@ -282,7 +290,8 @@ void MKeyLeaseRefresher::stop() {
 /// A round that takes longer than the pause ends all the same, else its last ports were never
 /// asked.
 void MKeyLeaseRefresher::ask_all() {
-  const TimePoint next = runtime_.now() + pause_;
+  next_ = runtime_.now() + pause_;
+  asking_ = true;
   round_.emplace(client_);
   round_->start(
       [this, now = in_force_, at = std::uint32_t{0}]() mutable {
@@ -300,8 +309,9 @@ void MKeyLeaseRefresher::ask_all() {
         }
         return false;
       },
-      [this, next] {
-        timer_ = Timer(runtime_, std::max(next, runtime_.now()), [this] { ask_all(); });
+      [this] {
+        asking_ = false;
+        arm();
       });
 }
 

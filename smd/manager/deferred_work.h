@@ -128,6 +128,7 @@ class MKeyLeaseRefresher {
   void stop();
 
  private:
+  void arm();
   void ask_all();
 
   Runtime& runtime_;
@@ -135,6 +136,8 @@ class MKeyLeaseRefresher {
   std::shared_ptr<const ActiveSubnet> in_force_;
   MKey m_key_;
   Duration pause_{0};
+  TimePoint next_;       // when the next round is due
+  bool asking_ = false;  // a round is under way: the next is armed when it ends
   std::optional<SmpPump> round_;
   Timer timer_;
 };
