@@ -298,11 +298,13 @@ void Cycle::route() {
 }
 
 void Cycle::rebalance(RouteJob job) {
+  if (gives_way()) return;
   if (opening_) return open_blocked(std::move(job));
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return compute_rebalance(job); },
       [this](std::optional<Routed> routed) {
+        if (gives_way()) return;
         parts_.state.imbalanced = false;
         if (!routed) return drop_rebalance("routes are even");
         instead_ = routed->instead;
@@ -312,11 +314,14 @@ void Cycle::rebalance(RouteJob job) {
 
 /// The same routes, and a plan for whatever is not as the site wants it.
 void Cycle::open_blocked(RouteJob job) {
-  parts_.state.leaves_blocked = false;
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return check_in_force(job); },
-      [this](Routed routed) { on_routed(std::move(routed)); });
+      [this](Routed routed) {
+        if (gives_way()) return;
+        parts_.state.leaves_blocked = false;
+        on_routed(std::move(routed));
+      });
 }
 
 /// What a simulation charges for the routes of this round; 0 elsewhere. Of those that come first,
@@ -440,6 +445,18 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   read_rows();
 }
 
+/// Hosts may be cut off by a change, and nobody is by what is uneven: that is left for later.
+bool Cycle::gives_way() {
+  const bool at_rest = rebalancing_ && replans_ == 0 && !is_on_trial();
+  if (!at_rest || !hooks_.change_waits || !hooks_.change_waits()) return false;
+  (opening_ ? parts_.state.leaves_blocked : parts_.state.imbalanced) = true;
+  restore(before_);
+  drop_rebalance("a change waits");
+  return true;
+}
+
+/// Routes are balanced enough to work with: nothing is blocked, and nothing fails, to balance them
+/// better.
 void Cycle::drop_rebalance(std::string_view why) {
   log::info("relief.dropped", "why=\"{}\"", why);
   parts_.state.stale.clear();

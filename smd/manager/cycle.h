@@ -49,6 +49,10 @@ class Cycle {
     /// and calls what it is given. May be empty.
     std::function<void(std::shared_ptr<const ActiveSubnet>, std::function<void()>)> on_routes;
 
+    /// Something is other than it was since the cycle began: what is done at rest gives way to it.
+    /// May be empty.
+    std::function<bool()> change_waits;
+
     /// All is written and confirmed, and only statistics of the routes are missing: what the cycle
     /// reached may be published. Not where there are none. May call stop_measuring(), and may be
     /// empty.
@@ -144,6 +148,7 @@ class Cycle {
   void tell_clients();
   void measure();
   void fail(Error error);
+  [[nodiscard]] bool gives_way();
   void drop_rebalance(std::string_view why);
   void finish();
 

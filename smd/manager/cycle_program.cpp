@@ -265,6 +265,7 @@ PortPolicy Cycle::port_policy() const {
 }
 
 void Cycle::program(TransitionPlan plan) {
+  if (gives_way()) return;
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
   const bool opens_nothing = opening_ && !plan.blocked_sls.empty();
@@ -537,8 +538,5 @@ void Cycle::measure() {
         finish();
       });
 }
-
-/// Routes are balanced enough to work with: nothing is blocked, and nothing fails, to balance them
-/// better.
 
 }  // namespace smd

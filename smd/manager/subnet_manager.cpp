@@ -395,6 +395,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
               [this](std::shared_ptr<const ActiveSubnet> next, std::function<void()> then) {
                 multicast_.make_way(std::move(next), std::move(then));
               },
+          .change_waits = [this] { return pending_.names_a_change(); },
           .on_written = [this](const CycleReport& report) { on_written(report); },
           .done =
               [this](CycleReport report) {
@@ -446,6 +447,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   if (!report.partial) swept_ = runtime_.now();
   store_.put_turns(state_.program.turns.maybe_blocked());
   if (report.quiet) {
+    if (pending_.names_a_change()) changed_ = runtime_.now();  // it is no rest
     log::info("cycle.end", "reason=\"{}\" result=unchanged smps={}", report.reason, report.smps());
     enter(Phase::Up);
     election_.settle();

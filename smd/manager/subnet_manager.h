@@ -283,7 +283,7 @@ class SubnetManager {
   RetryClock retry_;
   TimePoint swept_;  // last full or light sweep, or when the timer began one
   Timer sweep_timer_;
-  TimePoint changed_;  // end of the last cycle that had more to do than sweep
+  TimePoint changed_;  // end of the last cycle that had more to do than sweep, or kept one waiting
   Timer rebalance_timer_;
   Timer opening_timer_;
   Timer reread_timer_;

@@ -131,6 +131,31 @@ TEST_F(ReliefOfChannels, ALossInTheMidstOfItIsTakenIn) {
   expect_healthy();
 }
 
+// Routes are computed, and then the way to them, a second each at most.
+TEST_F(ReliefOfChannels, ALossIsAnsweredBeforeItIsComputedAndWritten) {
+  unsigned seen = 0;
+  for (const Duration after : {std::chrono::milliseconds(1), std::chrono::milliseconds(900)}) {
+    SCOPED_TRACE(after.count());
+    start(kDelay);
+    ASSERT_TRUE(lose_an_unfortunate_cable());
+    subnet_->runtime.use_thread(std::chrono::seconds(1), 1);
+    const auto computes = [&] { return subnet_->manager.phase() == smd::Phase::Routing; };
+    ASSERT_TRUE(subnet_->run_until(computes, 2 * kDelay));
+    subnet_->run_for(after);
+    seen += computes() ? 1u : 0u;
+    subnet_->reports.clear();
+    const std::uint64_t changes = subnet_->manager.change_count();
+    subnet_->fabric.set_link(subnet_->node("sw-5-5"), PortNum{1}, false);
+    ASSERT_TRUE(subnet_->run_until([&] { return subnet_->manager.change_count() > changes; },
+                                   std::chrono::minutes(1)));
+    EXPECT_EQ(subnet_->manager.changes().front().reason.find("relief"), std::string::npos);
+    subnet_->run_for(std::chrono::minutes(1));
+    EXPECT_FALSE(is_uneven()) << "it comes back, where it is needed still";
+    expect_healthy();
+  }
+  EXPECT_EQ(seen, 2u);
+}
+
 // Three of the four ways out of the manager's own leaf go while balance is written.
 TEST_F(ReliefOfChannels, AFailureOnItsWayLeavesNoSwitchOut) {
   start(kDelay, "fat-tree:k=8,levels=3");

@@ -52,6 +52,7 @@ struct Bench {
                   steps.emplace_back("found");
                   if (goes_on) cycle->proceed();
                 },
+            .change_waits = change_waits,
             .done =
                 [this](CycleReport ended) {
                   EXPECT_FALSE(report) << "ended twice";
@@ -81,6 +82,7 @@ struct Bench {
   CostMeter meter{net.runtime, client, {}};
   bool read_only = false;
   bool goes_on = true;  // at once, when the sweep is over
+  std::function<bool()> change_waits;
   std::string trial_engine;
   std::vector<std::string> steps;  // in order
   std::vector<std::string> put;    // into the store, likewise
@@ -367,6 +369,36 @@ TEST(Cycle, RoutesThatAreEvenAreNotRebalanced) {
   EXPECT_TRUE(bench.report->quiet);
   EXPECT_FALSE(bench.state.imbalanced) << "or it would be tried for ever";
   EXPECT_EQ(bench.net.count(Method::Set, AttributeId::LinearForwardingTable), before);
+}
+
+// However often nothing waits yet when a cycle that is done at rest asks.
+TEST(Cycle, WhatIsDoneAtRestGivesWayToAChangeAndComesBack) {
+  for (const auto& [why, of] : {std::pair{SweepTrigger::of_imbalance("rebalance"), true},
+                                std::pair{SweepTrigger::of_blocked("open"), false}}) {
+    Bench bench;
+    ASSERT_TRUE(bench.run());
+    const std::size_t before = bench.net.writes();
+    const auto in_force = bench.state.in_force;
+    bool& left = of ? bench.state.imbalanced : bench.state.leaves_blocked;
+    unsigned asked = 0;
+    unsigned most = 0;
+    bench.change_waits = [&] { return asked++ == most; };
+    for (bool gave_way = true; gave_way; ++most) {
+      SCOPED_TRACE(why.reason + ", " + std::to_string(most));
+      asked = 0;
+      left = true;
+      ASSERT_TRUE(bench.run(why));
+      gave_way = asked > most;
+      if (!gave_way) break;
+      EXPECT_TRUE(bench.report->quiet);
+      EXPECT_TRUE(left);
+      EXPECT_EQ(bench.state.in_force, in_force);
+      EXPECT_EQ(bench.state.stale, "") << "the change is looked at where it is";
+      EXPECT_EQ(bench.net.writes(), before);
+    }
+    EXPECT_GE(most, 2u) << "before and after routes are computed";
+    EXPECT_FALSE(left);
+  }
 }
 
 TEST(Cycle, AnEngineOnTrialThatDoesNotSuitLeavesTheOneInForce) {
