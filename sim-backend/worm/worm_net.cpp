@@ -100,6 +100,7 @@ RouteChooser& WormNet::chooser(const Message& message) {
 void WormNet::on_start(WormAt worm) {
   if (multicast_ != nullptr) return start_list(worm);
   Message& message = messages_[model_.worm(worm).cookie];
+  message.taken_up = model_.now();
   const WormRouting::Choice routes = routing_->between(message.source, message.to);
   message.route = choice_.kind == RouteChoiceKind::One
                       ? 0
@@ -113,7 +114,8 @@ void WormNet::on_left(WormAt at, Cycle now) {
   if (choice_.kind != RouteChoiceKind::Contention) return;
   const Worm& worm = model_.worm(at);
   const Message& message = messages_[worm.cookie];
-  chooser(message).on_left(message.route, static_cast<double>(now - worm.left) / worm.flits);
+  // From when it was taken up on: the wait before its first flit is contention, too.
+  chooser(message).on_left(message.route, static_cast<double>(now - message.taken_up) / worm.flits);
 }
 
 void WormNet::set_link(

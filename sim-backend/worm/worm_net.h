@@ -92,6 +92,7 @@ class WormNet final : public DataNet, private WormWatcher {
     Picos generated;
     std::uint32_t copies = 1, left = 1;  // to how many hosts; which have not got it yet
     Picos latencies = 0;                 // of those that have: their sum
+    Cycle taken_up = 0;                  // its sender was free and it chose its route
   };
 
   /// One list of a message to several hosts.

@@ -221,6 +221,32 @@ TEST(WormScenario, ACollectiveEndsOnWormsToo) {
   EXPECT_THAT(print_scenario_json(*made, result), HasSubstr("\"stops_per_message\""));
 }
 
+// UD goes from switch 4 of the ring to switch 2 by switch 0, UD_ITB the other way and by a host.
+// The second message from host 8 finds the buffer at its switch full, behind one that waits for the
+// link that host 9 has for 25 us: none of its 32 flits leaves before that, and then all do at once.
+TEST(WormScenario, TheWaitBeforeTheFirstFlitIsContention) {
+  const smd::test::Scratch scratch;
+  const std::string trace = (scratch.path() / "t.trace").string();
+  const auto stops = [&](const char* last) {
+    std::ofstream(trace) << "0 9 0 4000\n1000 8 4 73\n5000 8 4 32\n" << last;
+    const PointResult out = run(R"([fabric]
+name = "torus:dims=5,hosts=2"
+model = "worms"
+[routes]
+system = "UD"
+second = "UD_ITB"
+choose = "contention"
+margin = 1
+[traffic]
+trace = ")" + trace + "\"\n",
+                                1);
+    EXPECT_TRUE(out.complete);
+    return out.worms->stops_per_message * static_cast<double>(out.stats.delivered);
+  };
+  EXPECT_EQ(stops(""), 0) << "all of them by UD";
+  EXPECT_EQ(stops("100000 8 4 32\n"), 1) << "and the next one not";
+}
+
 // Two switches and two hosts: every message crosses the link that goes down.
 TEST(WormScenario, ALinkThatGoesDownLosesWhatIsSentUntilItIsBack) {
   const std::string line =
