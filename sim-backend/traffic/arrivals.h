@@ -43,7 +43,10 @@ class Arrivals {
   [[nodiscard]] Picos next(const ArrivalModel& model, Picos now, Rng& rng);
 
  private:
-  double at_ = 0;           // exact, so that rounding does not add up
+  // Exact, so that the rounding of what next() returns does not add up. That of a net of cycles
+  // does, which asks for the next one when the cycle of the last is over: half a cycle a gap, on
+  // average.
+  double at_ = 0;
   std::uint64_t left_ = 0;  // messages of the burst
 };
 

@@ -24,8 +24,8 @@ struct MulticastSums {
 /// What only a worm network can tell.
 struct WormFigures {
   std::uint64_t transits = 0;             // times that a host took a delivered message in between
-  std::size_t most_local = 0;             // messages waiting at one host, local ones
-  std::size_t most_transit = 0;           // and those in transit, at the ends of intervals
+  std::size_t most_local = 0;             // messages that wait now, at the host where most do:
+  std::size_t most_transit = 0;           // local ones, and those in transit
   double flits_per_cycle_and_switch = 0;  // that hosts got, since the start
   MulticastSums multicast;                // of messages all copies of which have come in
 };
