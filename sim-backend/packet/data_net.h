@@ -145,8 +145,11 @@ struct Occupancy {
 struct PortUse {
   std::uint32_t node = 0;
   PortNum port;
-  Picos active = 0;   // bytes went out
-  Picos blocked = 0;  // it had something to send, or might have, and was not allowed to
+  Picos active = 0;  // bytes went out
+  // It had something to send, or might have, and was not allowed to; where that is told of each
+  // lane, the one for which it was so longest.
+  Picos blocked = 0;
+  std::vector<Picos> blocked_lanes{};  // of each lane; empty where it is the port's alone
 };
 
 class DataNet {

@@ -213,12 +213,9 @@ PointResult PreparedScenario::run_worms(double load,
   out.stats = net->stats();
   out.audit = net->audit();
   measure_shares(*net, meter.bytes_of(), out);
-  const std::vector<PortUse> uses = net->port_use();
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    const PortUse& port = uses[i];
-    const Picos blocked = port.blocked - (before.ports.empty() ? 0 : before.ports[i].blocked);
-    if (blocked <= out.blocked) continue;
-    out.blocked = blocked;
+  for (const PortUse& port : use_since(net->port_use(), before.ports)) {
+    if (port.blocked <= out.blocked) continue;
+    out.blocked = port.blocked;
     out.blocked_port = fmt::format("{}:{}", spec_.nodes[port.node].description, port.port.value());
   }
   out.never_came = static_cast<std::size_t>(std::ranges::count_if(

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "sim-backend/multicast/verdict.h"
 
@@ -114,6 +115,20 @@ WormRunStart WormRunStart::of(const WormNet& net) {
           .multicast = net.figures().multicast};
 }
 
+std::vector<PortUse> use_since(std::vector<PortUse> now, const std::vector<PortUse>& before) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    PortUse& port = now[i];
+    port.active -= before[i].active;
+    port.blocked = 0;
+    // The lane that is blocked longest from now on need not be the one that was before.
+    for (std::size_t lane = 0; lane < port.blocked_lanes.size(); ++lane) {
+      port.blocked_lanes[lane] -= before[i].blocked_lanes[lane];
+      port.blocked = std::max(port.blocked, port.blocked_lanes[lane]);
+    }
+  }
+  return now;
+}
+
 void set_faults(const FabricSpec& spec, const FaultPlan& plan, WormNet& net) {
   const auto set = [&](const FaultPlace& place, bool up, Picos at) {
     const PortSpec& port = spec.nodes[place.node].ports[place.port.value()];
@@ -153,17 +168,16 @@ WormRunFigures WormScenario::measure(const FabricSpec& spec,
                    .last = sums.last - was.last,
                    .copy = sums.copy - was.copy,
                    .unicast = sums.unicast - was.unicast};
-  const std::vector<PortUse> now = net.port_use();
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const PortSpec& port = spec.nodes[now[i].node].ports[now[i].port.value()];
+  for (const PortUse& use : use_since(net.port_use(), before.ports)) {
+    const PortSpec& port = spec.nodes[use.node].ports[use.port.value()];
     if (spec.nodes[port.peer_node].type != NodeType::Switch) continue;
-    const bool began = !before.ports.empty();
-    const Picos active = now[i].active - (began ? before.ports[i].active : 0);
-    const Picos blocked = now[i].blocked - (began ? before.ports[i].blocked : 0);
+    const Picos lanes =
+        std::accumulate(use.blocked_lanes.begin(), use.blocked_lanes.end(), Picos{0});
     out.ports.push_back(
-        {.port = fmt::format("{}:{}", spec.nodes[now[i].node].description, now[i].port.value()),
-         .active = static_cast<double>(active) / time,
-         .blocked = static_cast<double>(blocked) / time});
+        {.port = fmt::format("{}:{}", spec.nodes[use.node].description, use.port.value()),
+         .active = static_cast<double>(use.active) / time,
+         .blocked = static_cast<double>(use.blocked) / time,
+         .blocked_lanes = static_cast<double>(lanes) / time});
   }
   std::ranges::stable_sort(out.ports, std::greater<>{}, &WormPortUse::active);
   return out;

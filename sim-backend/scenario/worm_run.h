@@ -30,8 +30,10 @@ struct WormSpec {
 
 /// Of the ports between switches.
 struct WormPortUse {
-  std::string port;                // "sw-0:3"
-  double active = 0, blocked = 0;  // shares of the time that was measured
+  std::string port;  // "sw-0:3"
+  // Shares of the time that was measured.
+  double active = 0, blocked = 0;
+  double blocked_lanes = 0;  // the sum of its lanes', where `blocked` is the longest of them
 };
 
 struct WormRunFigures {
@@ -53,6 +55,10 @@ struct WormRunStart {
 
   static WormRunStart of(const WormNet& net);
 };
+
+/// What ports have done since `before`, which has the same ones, or none: since the start.
+[[nodiscard]] std::vector<PortUse> use_since(std::vector<PortUse> now,
+                                             const std::vector<PortUse>& before);
 
 /// Links that go down and come up. Requires: the net has not started, the plan has links alone.
 void set_faults(const FabricSpec& spec, const FaultPlan& plan, WormNet& net);

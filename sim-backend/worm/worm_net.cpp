@@ -236,7 +236,8 @@ std::vector<PortUse> WormNet::port_use() const {
     if (!same) out.push_back({.node = place.from, .port = PortNum{place.port}});
     cable = place.cable;
     out.back().active += time(static_cast<Cycle>(model_.busy(c, end)));
-    out.back().blocked = std::max(out.back().blocked, time(model_.blocked(c, end)));
+    out.back().blocked_lanes.push_back(time(model_.blocked(c, end)));
+    out.back().blocked = std::max(out.back().blocked, out.back().blocked_lanes.back());
   }
   return out;
 }

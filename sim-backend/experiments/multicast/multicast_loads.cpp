@@ -52,7 +52,7 @@ Result<MulticastPoint> run_at(const PreparedScenario& prepared, double load, std
                      .unicast = mean(sums.unicast, sums.unicasts),
                      .deadlocked = !point.steady.deadlock.empty()};
   double shares = 0;
-  for (const WormPortUse& port : point.worms->ports) shares += port.blocked;
+  for (const WormPortUse& port : point.worms->ports) shares += port.blocked_lanes;
   const auto& intervals = point.steady.intervals;
   const double cycles = static_cast<double>(intervals.back().end - intervals.front().begin) / cycle;
   const auto messages =

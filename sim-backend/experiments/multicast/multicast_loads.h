@@ -25,7 +25,7 @@ struct MulticastPoint {
   double offered = 0;             // as it was drawn
   double last = 0, copy = 0;      // of messages to several: the last copy, and each on average
   double unicast = 0;             // of messages to one
-  double blocked = 0;             // cycles in which a lane had to wait, for each message
+  double blocked = 0;             // cycles in which lanes had to wait, for each message
   bool deadlocked = false;
 };
 

@@ -98,6 +98,38 @@ TEST(MulticastScenario, EveryAlgorithmDeliversAndOnlyWhatMayLocksDoes) {
       << "at so little load";
 }
 
+// Of two lanes the second is blocked from the beginning of what is measured on, the first was
+// before.
+TEST(MulticastScenario, BlockedTimesAreOfTheLaneThatIsBlockedThen) {
+  const std::vector<PortUse> before{
+      {.node = 1, .active = 5, .blocked = 100, .blocked_lanes = {100, 10}}};
+  const std::vector<PortUse> now{
+      {.node = 1, .active = 12, .blocked = 110, .blocked_lanes = {110, 90}}};
+  const std::vector<PortUse> since = use_since(now, before);
+  ASSERT_EQ(since.size(), 1u);
+  EXPECT_EQ(since[0].active, 7);
+  EXPECT_EQ(since[0].blocked, 80);
+  EXPECT_THAT(since[0].blocked_lanes, testing::ElementsAre(10, 80));
+  EXPECT_EQ(use_since(now, {})[0].blocked, 110);
+}
+
+TEST(MulticastScenario, WhatLanesAreBlockedAddsUp) {
+  for (const auto& [algorithm, lanes] : {std::pair{"dual-path", 1}, {"dual-path-2", 2}}) {
+    const auto made = prepare_text(scenario(algorithm, kTraffic));
+    ASSERT_TRUE(made);
+    const PointResult point = made->run(0.1, 1);
+    double longest = 0, all = 0;
+    for (const WormPortUse& port : point.worms->ports) {
+      EXPECT_LE(port.blocked, port.blocked_lanes);
+      longest += port.blocked;
+      all += port.blocked_lanes;
+    }
+    EXPECT_GT(longest, 0);
+    EXPECT_LE(all, lanes * longest);
+    EXPECT_EQ(all > longest, lanes == 2);
+  }
+}
+
 TEST(MulticastScenario, ATreeInLockStepLocksAndTheKnotIsNamed) {
   const auto made = prepare_text(scenario("tree-xy", kTraffic));
   ASSERT_TRUE(made);
