@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "sim-backend/lab/parallel.h"
+
 namespace smd::sim {
 
 std::string mesh_fabric(unsigned side) {
@@ -58,6 +60,41 @@ Result<MulticastPoint> run_at(const PreparedScenario& prepared, double load, std
   const auto messages =
       static_cast<double>(std::max<std::uint64_t>(1, sums.multicasts + sums.unicasts));
   out.blocked = shares * cycles / messages;
+  return out;
+}
+
+MulticastPoint mean_of(std::span<const MulticastPoint> points) {
+  MulticastPoint out;
+  const auto count = static_cast<double>(points.size());
+  for (const MulticastPoint& point : points) {
+    out.load += point.load / count;
+    out.accepted += point.accepted / count;
+    out.offered += point.offered / count;
+    out.last += point.last / count;
+    out.copy += point.copy / count;
+    out.unicast += point.unicast / count;
+    out.blocked += point.blocked / count;
+    out.deadlocked = out.deadlocked || point.deadlocked;
+  }
+  return out;
+}
+
+Result<std::vector<MulticastPoint>> run_means(const std::vector<LoadPlace>& places,
+                                              unsigned seeds,
+                                              const MessageCount& length,
+                                              unsigned jobs) {
+  const auto points = collect<MulticastPoint>(
+      jobs, places.size() * seeds, [&](std::size_t i) -> Result<MulticastPoint> {
+        const LoadPlace& place = places[i / seeds];
+        const auto prepared = prepare_multicast(place.run, length);
+        if (!prepared) return tl::unexpected<Error>(prepared.error());
+        return run_at(*prepared, place.load, 1 + i % seeds);
+      });
+  if (!points) return tl::unexpected<Error>(points.error());
+  std::vector<MulticastPoint> out;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    out.push_back(mean_of(std::span(*points).subspan(i * seeds, seeds)));
+  }
   return out;
 }
 

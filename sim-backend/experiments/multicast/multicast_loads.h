@@ -2,6 +2,7 @@
 // the most that is accepted.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,20 @@ struct MulticastPoint {
 [[nodiscard]] Result<MulticastPoint> run_at(const PreparedScenario& prepared,
                                             double load,
                                             std::uint64_t seed);
+
+/// Of runs at one load; locked where one of them is.
+[[nodiscard]] MulticastPoint mean_of(std::span<const MulticastPoint> points);
+
+struct LoadPlace {
+  MulticastRun run;
+  double load = 0;
+};
+
+/// At each place the mean of the runs with seeds 1 to `seeds`, whatever that of `run` is.
+[[nodiscard]] Result<std::vector<MulticastPoint>> run_means(const std::vector<LoadPlace>& places,
+                                                            unsigned seeds,
+                                                            const MessageCount& length,
+                                                            unsigned jobs);
 
 /// The most that is accepted over loads of `step` apart, and every point that was run for it, by
 /// load. Where it locks more is not accepted.

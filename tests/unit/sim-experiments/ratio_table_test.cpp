@@ -1,6 +1,10 @@
 // Ratios of systems over topologies and sizes, with values that are known in place of runs.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "sim-backend/experiments/multicast/multicast_loads.h"
+#include "sim-backend/experiments/registry.h"
 #include "sim-backend/experiments/wormhole/worm_loads.h"
 
 namespace smd::sim {
@@ -59,6 +63,40 @@ TEST(RatioTable, AShapeIsOfTheSizesThatWereRun) {
   const auto measured = measure_ratios(few, out);
   ASSERT_TRUE(measured);
   EXPECT_NEAR((*measured)[2].values.most(), 1, 1e-9);
+}
+
+TEST(MulticastPoints, AreMeansOfTheSeeds) {
+  const MulticastPoint points[] = {{.load = 0.5, .accepted = 0.4, .last = 10, .blocked = 1},
+                                   {.load = 0.5, .accepted = 0.2, .last = 40, .blocked = 3}};
+  const MulticastPoint mean = mean_of(points);
+  EXPECT_EQ(mean.load, 0.5);
+  EXPECT_NEAR(mean.accepted, 0.3, 1e-12);
+  EXPECT_EQ(mean.last, 25);
+  EXPECT_EQ(mean.blocked, 2);
+  EXPECT_FALSE(mean.deadlocked);
+  const MulticastPoint locked[] = {points[0], {.deadlocked = true}};
+  EXPECT_TRUE(mean_of(locked).deadlocked);
+}
+
+TEST(MulticastPoints, AreOfAllSeedsAtEveryPlace) {
+  const MessageCount length{.warm_up = 200, .measured = 500};
+  const MulticastRun lists{.algorithm = "dual-path", .fabric = mesh_fabric(4), .destinations = 4};
+  MulticastRun trees = lists;
+  trees.algorithm = "multi-path";
+  const auto means = run_means({{lists, 0.02}, {trees, 0.03}}, 3, length, 2);
+  ASSERT_TRUE(means);
+  ASSERT_EQ(means->size(), 2u);
+  const auto prepared = prepare_multicast(trees, length);
+  ASSERT_TRUE(prepared);
+  double sum = 0, first = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const auto point = run_at(*prepared, 0.03, seed);
+    ASSERT_TRUE(point);
+    if (seed == 1) first = point->last;
+    sum += point->last;
+  }
+  EXPECT_NEAR((*means)[1].last, sum / 3, 1e-9);
+  EXPECT_GT(std::abs((*means)[1].last - first), 1e-3);
 }
 
 }  // namespace ratio_table_test
