@@ -178,7 +178,7 @@ Result<Findings> run(const ExperimentOptions& options) {
                         .y_label = "accepted, share of the hosts' links"}};
   Range lanes, cluster, local;
   std::map<unsigned, std::array<Sample, kEngines.size()>> gains;  // over updn, by size
-  double uniform_gain = 0;
+  double uniform = 0;
   for (std::size_t n = 0; n < all.size(); ++n) {
     const auto at = [&](std::size_t e) { return (*results)[n * kEngines.size() + e]; };
     const double updn = at(kUpdn).accepted;
@@ -198,8 +198,8 @@ Result<Findings> run(const ExperimentOptions& options) {
       if (all[n].switches > 0) gains[all[n].switches][e].add(one.accepted / updn);
     }
     const double gain = at(kItbVl).accepted / updn;
-    if (all[n].name == "torus") uniform_gain = gain - 1;
-    if (all[n].pattern == "local") local.add((gain - 1) / uniform_gain);
+    if (all[n].name == "torus") uniform = gain;
+    if (all[n].pattern == "local") local.add(share_of_gain(gain, uniform));
     if (&all[n] == &all.back()) cluster.add(gain);
   }
   std::string text;

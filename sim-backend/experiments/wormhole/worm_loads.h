@@ -1,6 +1,7 @@
 // Worm networks at many loads: the most that they accept, and what messages take at low load.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -40,6 +41,12 @@ struct LoadPoint {
   double accepted = 0;
   double share = 1;  // of what was offered: under some patterns not every host sends
 };
+
+/// Of what `whole` gains over 1, so much does `part`. Where that gains nothing there is nothing to
+/// have a share of: no number.
+[[nodiscard]] inline double share_of_gain(double part, double whole) {
+  return whole > 1 ? (part - 1) / (whole - 1) : std::nan("");
+}
 
 /// The most that is accepted over loads of 1 to `most` steps, in the unit of a step: up to where it
 /// falls behind what is offered, and two steps on. `at` tells what happens at so many steps.

@@ -56,6 +56,21 @@ TEST(RatioTable, ShapesAreOfTheMeans) {
   EXPECT_NEAR(all.values.most(), 4, 1e-9);
 }
 
+// Lanes that gain on local traffic what they lose on uniform traffic gain more there, not less.
+TEST(RatioTable, NothingIsAShareOfALoss) {
+  const Experiment* experiment = find_experiment("000-infiniband");
+  ASSERT_NE(experiment, nullptr);
+  const auto holds = [&](double local, double uniform) {
+    const Measured measured("L5", Range(share_of_gain(local, uniform)));
+    return decide(experiment->claims, {measured})[0].holds;
+  };
+  EXPECT_TRUE(holds(1.1, 1.3));
+  EXPECT_FALSE(holds(1.2, 1.3));
+  EXPECT_FALSE(holds(1.2, 0.95));
+  EXPECT_FALSE(holds(0.9, 0.95));
+  EXPECT_FALSE(holds(1.0, 1.0));
+}
+
 TEST(RatioTable, AShapeIsOfTheSizesThatWereRun) {
   RatioRuns few = runs();
   few.sizes = {16};
