@@ -98,7 +98,7 @@ Result<Findings> run(const ExperimentOptions& options) {
                         .y_label = "cables",
                         .log_x = true}};
   Range counts, trunks, sizes, prices;
-  const auto add = [&](const NetworkParts& parts, TableCell price) {
+  const auto add = [&](const NetworkParts& parts, TableCell even, TableCell fifth) {
     const LinksOfHost of = links_of_host(parts);
     out.add_row({{"fabric", parts.title},
                  {"switches", parts.switch_count()},
@@ -106,14 +106,15 @@ Result<Findings> run(const ExperimentOptions& options) {
                  {"hosts", parts.hosts},
                  {"near_cables", parts.classes[1].count},
                  {"far_cables", parts.switch_cables() - parts.classes[1].count},
-                 {"alike_from", std::move(price)}});
+                 {"alike_from", std::move(even)},
+                 {"a_fifth_less_from", std::move(fifth)}});
     out.plot.add_point("near", static_cast<double>(parts.hosts), of.near);
     out.plot.add_point("far", static_cast<double>(parts.hosts), of.far);
   };
   for (const CountRow& row : kCounts) {
     const auto parts = parts_of(row.fabric, row.group);
     if (!parts) return tl::unexpected<Error>(parts.error());
-    add(*parts, TableCell());
+    add(*parts, TableCell(), TableCell());
     counts.add(ratio(parts->switch_count(), row.routers));
     counts.add(ratio(parts->hosts, row.hosts));
     counts.add(ratio(parts->switches.rbegin()->first, row.radix));
@@ -150,8 +151,8 @@ Result<Findings> run(const ExperimentOptions& options) {
     if (!dragonfly) return tl::unexpected<Error>(dragonfly.error());
     const LinksOfHost of = links_of_host(*dragonfly), against = links_of_host(*butterfly);
     const double even = price_of_far(of, against, 1), fifth = price_of_far(of, against, 0.8);
-    add(*butterfly, TableCell());
-    add(*dragonfly, even);
+    add(*butterfly, TableCell(), TableCell());
+    add(*dragonfly, even, fifth);
     prices.add(even);
     prices.add(fifth);
   }

@@ -1,7 +1,9 @@
 // The program `smsim experiment`: files, lines, exit codes.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -45,6 +47,25 @@ TEST_F(ExperimentCommand, WritesItsFilesAndALinePerClaim) {
     EXPECT_THAT(test::read_text(folder / "here" / name / (std::string(name) + ".svg")),
                 HasSubstr("</svg>"));
   }
+}
+
+// docs/network-cost.md has the prices that the command prints.
+TEST_F(ExperimentCommand, PricesOnThePageAreThoseOfItsTable) {
+  const Finished done = smsim({"002-cost", "--out", "here"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const auto result = nlohmann::json::parse(test::read_text(folder / "here/002-cost/result.json"));
+  const auto prices = [&](const char* column) {
+    std::vector<double> out;
+    for (const auto& row : result["rows"]) {
+      if (row[column].is_number()) out.push_back(row[column]);
+    }
+    std::ranges::sort(out);
+    EXPECT_EQ(out.size(), 2u) << column;
+    return fmt::format("{:.2f} and {:.2f} times", out.at(0), out.at(1));
+  };
+  const std::string page = test::read_text(test::source_path("docs/network-cost.md"));
+  EXPECT_THAT(page, HasSubstr("as many hosts (" + prices("alike_from") + " at 20,000"));
+  EXPECT_THAT(page, HasSubstr("a fifth less (" + prices("a_fifth_less_from") + ")"));
 }
 
 TEST_F(ExperimentCommand, LeavesNothingBehindWithoutOut) {
