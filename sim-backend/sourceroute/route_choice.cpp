@@ -21,8 +21,15 @@ bool find_choice_kind(std::string_view name, RouteChoiceKind& out) {
   return true;
 }
 
-RouteChooser::RouteChooser(const RouteChoiceSpec& spec, std::uint32_t first, std::uint32_t second)
+RouteChooser::RouteChooser(const RouteChoiceSpec& spec,
+                           std::uint32_t first,
+                           std::uint32_t second,
+                           Rng& rng)
     : spec_(&spec), first_(first), count_(first + second) {
+  // Else the first message of every pair would go by the first route.
+  const bool turns =
+      spec.kind == RouteChoiceKind::Rotate || spec.kind == RouteChoiceKind::Contention;
+  if (turns && count_ > 1) next_ = static_cast<std::uint32_t>(rng.below(count_));
   if (spec.kind == RouteChoiceKind::Contention) contention_.assign(count_, 1);
 }
 

@@ -32,8 +32,9 @@ struct RouteChoiceSpec {
 /// What a source keeps for one destination.
 class RouteChooser {
  public:
-  /// Routes of the first set and of the second, if there is one. Requires: first > 0.
-  RouteChooser(const RouteChoiceSpec& spec, std::uint32_t first, std::uint32_t second);
+  /// Routes of the first set and of the second, if there is one; with which of them turns begin is
+  /// drawn. Requires: first > 0.
+  RouteChooser(const RouteChoiceSpec& spec, std::uint32_t first, std::uint32_t second, Rng& rng);
 
   [[nodiscard]] std::uint32_t choose(std::uint32_t bytes, Rng& rng);
 

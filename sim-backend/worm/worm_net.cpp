@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "smd/base/check.h"
 
@@ -94,7 +95,8 @@ RouteChooser& WormNet::chooser(const Message& message) {
   const auto found = choosers_.find(key);
   if (found != choosers_.end()) return found->second;
   const WormRouting::Choice routes = routing_->between(message.source, message.to);
-  return choosers_.emplace(key, RouteChooser(choice_, routes.first, routes.second)).first->second;
+  RouteChooser made(choice_, routes.first, routes.second, rng_[message.source]);
+  return choosers_.emplace(key, std::move(made)).first->second;
 }
 
 void WormNet::on_start(WormAt worm) {

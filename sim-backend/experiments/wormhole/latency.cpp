@@ -79,8 +79,9 @@ Result<Findings> run_latency(const ExperimentOptions& options) {
   const std::vector<unsigned> sizes =
       options.quick ? std::vector{16u, 32u} : std::vector{8u, 16u, 32u, 64u};
   const unsigned topologies = options.quick ? 3 : 10;
-  const MessageCount length = options.quick ? MessageCount{.warm_up = 500, .measured = 6000}
-                                            : MessageCount{.warm_up = 1000, .measured = 20'000};
+  const MessageCount length = options.quick
+                                  ? MessageCount{.warm_up = 500, .measured = 6000, .of_pair = 1}
+                                  : MessageCount{.warm_up = 1000, .measured = 20'000};
   std::map<Task, double> values;
   for (const LatencyRow& row : latency_rows()) {
     for (const unsigned switches : sizes) {
@@ -195,8 +196,9 @@ Result<Findings> run_sensitivity(const ExperimentOptions& options) {
   const unsigned topologies = options.quick ? 1 : 10;
   const MessageCount length =
       options.quick ? MessageCount{.warm_up = 3000, .measured = 9000} : MessageCount{};
-  const MessageCount low = options.quick ? MessageCount{.warm_up = 500, .measured = 6000}
-                                         : MessageCount{.warm_up = 1000, .measured = 20'000};
+  const MessageCount low = options.quick
+                               ? MessageCount{.warm_up = 500, .measured = 6000, .of_pair = 1}
+                               : MessageCount{.warm_up = 1000, .measured = 20'000};
 
   struct Case {
     const char* name;

@@ -50,6 +50,15 @@ std::string irregular_fabric(unsigned switches, unsigned topology, unsigned host
       "irregular:switches={},ports=8,links=4,hosts={},seed={}", switches, hosts, topology);
 }
 
+std::uint64_t count_warm_up(const WormSpec& worm,
+                            const FabricSpec& fabric,
+                            const MessageCount& length) {
+  if (worm.choice.kind != RouteChoiceKind::Contention) return length.warm_up;
+  const auto hosts =
+      static_cast<std::uint64_t>(std::ranges::count(fabric.nodes, NodeType::Ca, &NodeSpec::type));
+  return std::max(length.warm_up, length.of_pair * hosts * (hosts - 1));
+}
+
 Result<PreparedScenario> prepare_worms(const WormRun& run, const MessageCount& length) {
   Scenario s;
   s.file = run.system;
@@ -65,8 +74,11 @@ Result<PreparedScenario> prepare_worms(const WormRun& run, const MessageCount& l
   s.traffic.sizes = run.sizes;
   s.traffic.arrivals = {.kind = ArrivalKind::UniformGap};
   s.traffic.sl_choice = SlChoice::Fixed;
-  s.measure.plan = {
-      .interval = 50 * kMicro, .warm_up_messages = length.warm_up, .messages = length.measured};
+  const auto fabric = load_fabric(run.fabric);
+  if (!fabric) return fail(Errc::Invalid, print_fault(fabric.error().at(0)));
+  s.measure.plan = {.interval = 50 * kMicro,
+                    .warm_up_messages = count_warm_up(s.worm, *fabric, length),
+                    .messages = length.measured};
   auto prepared = PreparedScenario::prepare(std::move(s));
   if (!prepared) return fail(Errc::Invalid, print_fault(prepared.error().at(0)));
   return std::move(*prepared);
@@ -239,7 +251,7 @@ Result<Findings> run_ratios(const RatioTable& table, const ExperimentOptions& op
                  .topologies = table.topologies,
                  .jobs = options.jobs};
   if (options.quick) {
-    runs.length = {.warm_up = 2000, .measured = 6000};
+    runs.length = {.warm_up = 2000, .measured = 6000, .of_pair = 1};
     runs.topologies = 1;
     runs.sizes = table.quick_sizes;
   }

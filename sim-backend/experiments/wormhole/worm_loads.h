@@ -27,7 +27,16 @@ struct WormRun {
 
 struct MessageCount {
   std::uint64_t warm_up = 10'000, measured = 40'000;
+  // Where sources remember what their routes suffered, the warm-up has so many for each pair of
+  // hosts at least: as many as a pair has routes at most, so that each is known. Turns need none,
+  // since where they begin is drawn.
+  std::uint64_t of_pair = 10;
 };
+
+/// The warm-up of a run: so many messages.
+[[nodiscard]] std::uint64_t count_warm_up(const WormSpec& worm,
+                                          const FabricSpec& fabric,
+                                          const MessageCount& length);
 
 /// A system of routes, or a way to choose among several: RSUD, RRSUD, DET among those of UD;
 /// UD_ITB_ML, UD_ITB_50, UD_ITB_DET1 and UD_ITB_DET2 between two sets.

@@ -71,6 +71,20 @@ TEST(RatioTable, NothingIsAShareOfALoss) {
   EXPECT_FALSE(holds(1.0, 1.0));
 }
 
+// Ten for each of the pairs of 32 hosts, where sources remember; else as many as for all.
+TEST(RatioTable, AWarmUpIsLongerWhereSourcesRemember) {
+  const auto fabric = load_fabric(irregular_fabric(8, 1));
+  ASSERT_TRUE(fabric);
+  const MessageCount length{.warm_up = 2000, .measured = 1};
+  for (const char* system : {"DET", "UD_ITB_DET1", "UD_ITB_DET2"}) {
+    EXPECT_EQ(count_warm_up(find_worm_system(system), *fabric, length), 10u * 32 * 31) << system;
+  }
+  for (const char* system : {"UD", "RSUD", "RRSUD", "UD_ITB_50"}) {
+    EXPECT_EQ(count_warm_up(find_worm_system(system), *fabric, length), 2000u) << system;
+  }
+  EXPECT_EQ(count_warm_up(find_worm_system("DET"), *fabric, {.warm_up = 20'000}), 20'000u);
+}
+
 TEST(RatioTable, AShapeIsOfTheSizesThatWereRun) {
   RatioRuns few = runs();
   few.sizes = {16};
