@@ -69,6 +69,7 @@ void MulticastManager::stop() {
   stats_.vl_refused.clear();
   stats_.discarded.clear();
   stats_.unmet = 0;
+  stats_.held_up = 0;
   stats_.unmet_why.clear();
   backoff_ = Duration{0};
   retry_due_.reset();
@@ -76,6 +77,7 @@ void MulticastManager::stop() {
   summary_.reset();
   pending_.clear();
   failed_.clear();
+  held_up_.clear();
   without_tree_.clear();
   stranded_.clear();
   trees_.clear();
@@ -274,6 +276,7 @@ void MulticastManager::begin_round() {
     const Lid mlid = *pending_.begin();
     pending_.erase(pending_.begin());
     failed_.erase(mlid);
+    held_up_.erase(mlid);
     without_tree_.erase(mlid);
     auto masks = grow(mlid);
     if (!masks) {
@@ -487,7 +490,9 @@ void MulticastManager::on_written(const MftReport& report, bool of_this_snapshot
   stats_.faults += report.faults.size();
   if (!of_this_snapshot) memory_.ask_again();
   (of_this_snapshot ? failed_ : pending_).insert(report.unmet.begin(), report.unmet.end());
+  held_up_.insert(report.held_up.begin(), report.held_up.end());
   stats_.unmet = failed_.size();
+  stats_.held_up = held_up_.size();
   if (failed_.empty()) {
     stats_.unmet_why.clear();
     backoff_ = Duration{0};
@@ -505,8 +510,9 @@ void MulticastManager::on_unmet(const MftReport& report) {
   if (retry_due_) return;  // of an earlier round, with all that failed until then
   backoff_ = std::clamp(2 * backoff_, kFirstRetry, kLastRetry);
   log::warn("multicast.unconfirmed",
-            "mlids={} node={} what=\"{}\" retry_in={}s",
+            "mlids={} held_up={} node={} what=\"{}\" retry_in={}s",
             failed_.size(),
+            held_up_.size(),
             fault.node,
             fault.what,
             std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());

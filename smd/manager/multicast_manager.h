@@ -53,6 +53,7 @@ struct MulticastStats {
   std::uint64_t faults = 0;
   std::size_t stranded = 0;   // members of MLIDs that no tree reaches
   std::size_t unmet = 0;      // MLIDs whose entries are not confirmed
+  std::size_t held_up = 0;    // those that stay as they are until a switch says what it holds
   std::string unmet_why;      // the first switch of the last round that had one, and what it said
   std::string shape_refused;  // why trees are not of the shape that is set; empty: they are
   std::string mtu_too_large;  // of which group of the site links between switches carry less
@@ -204,6 +205,7 @@ class MulticastManager {
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
   std::set<Lid> failed_;        // since the last retry or snapshot: again with the next
+  std::set<Lid> held_up_;       // of these
   std::set<Lid> without_tree_;  // none could be laid: again with the next snapshot
   Duration backoff_{0};
   TimePoint next_round_;  // not before

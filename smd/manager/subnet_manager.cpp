@@ -280,6 +280,11 @@ std::vector<std::string> SubnetManager::alarms() const {
     out.push_back("large multicast packets may be lost: " + why);
   if (const MulticastStats& trees = multicast_.stats(); trees.unmet > 0) {
     out.push_back(fmt::format("{} MLIDs: entries not confirmed; {}", trees.unmet, trees.unmet_why));
+    if (trees.held_up > 0) {
+      out.back() +=
+          fmt::format("; {} of them stay as they were, or what it holds could send packets round",
+                      trees.held_up);
+    }
   }
   if (state_.in_force) {
     for (std::string& each : deferred_work_.print_leftovers(state_.in_force->fabric()))

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -32,6 +33,18 @@ std::vector<CopyHop> list_ways(const Fabric& fabric, const std::vector<SwitchMas
     });
   }
   return ways;
+}
+
+/// Adds what switches may do of whose entries nothing is known, where packets come to them; by
+/// switch.
+void add_unknown(std::vector<CopyHop>& ways,
+                 const std::map<SwitchIdx, std::vector<CopyHop>>& unknown) {
+  std::set<SwitchIdx> entered;
+  for (std::size_t at = 0; at < ways.size(); ++at) {
+    const auto found = unknown.find(ways[at].to);
+    if (found != unknown.end() && entered.insert(found->first).second)
+      ways.insert(ways.end(), found->second.begin(), found->second.end());
+  }
 }
 
 /// Takes away switches with one cable, again and again; a circle is what is left.
@@ -115,12 +128,15 @@ std::string find_mixture_fault(const Fabric& fabric,
   for (auto first = at.begin(); first != at.end();) {
     const std::uint16_t block = std::get<0>(first->first);
     std::array<Mix, kMftBlockSize> mixtures;
+    std::vector<SwitchMask> unread;
     for (const SwitchIdx sw : fabric.switch_node.indices()) {
       const NodeIdx node = fabric.switch_node[sw];
       for (unsigned p = 0; p <= fabric.num_ports(node) / kPortsPerPosition; ++p) {
         const auto position = static_cast<std::uint8_t>(p);
         const MftMemory::Cell cell = memory.find(fabric.node_guid[node], {block, position});
         const auto write = at.find({block, sw, position});
+        if (cell.unread && block * kMftBlockSize < fabric.switch_info[sw].multicast_fdb_cap)
+          include(unread, sw, p, 0xffff);
         for (std::size_t i = 0; i < mixtures.size(); ++i) {
           const unsigned added = write == at.end() ? 0u : write->second->masks[i];
           if ((added & ~cell.may[i]) != 0) mixtures[i].grows = true;
@@ -128,11 +144,15 @@ std::string find_mixture_fault(const Fabric& fabric,
         }
       }
     }
+    std::map<SwitchIdx, std::vector<CopyHop>> unknown;
+    for (const CopyHop& way : list_ways(fabric, unread)) unknown[way.from].push_back(way);
     for (std::size_t i = 0; i < mixtures.size(); ++i) {
       if (!mixtures[i].grows) continue;
-      const std::vector<CopyHop> ways = list_ways(fabric, mixtures[i].masks);
-      std::string fault = find_round(fabric, ways);
-      if (fault.empty() && !rank.empty()) fault = find_turn_up(fabric, ways, rank);
+      std::vector<CopyHop> ways = list_ways(fabric, mixtures[i].masks);
+      std::string fault;
+      if (!rank.empty()) fault = find_turn_up(fabric, ways, rank);
+      add_unknown(ways, unknown);
+      if (std::string round = find_round(fabric, ways); !round.empty()) fault = std::move(round);
       if (!fault.empty())
         return fmt::format(
             "MLID 0x{:04x}: {}", kFirstMlid.value() + block * kMftBlockSize + i, fault);

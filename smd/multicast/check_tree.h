@@ -47,8 +47,9 @@ void add_tree_turns(const Fabric& fabric,
 
 /// Empty when no mixture of what switches may hold and what `writes` makes of it lets a packet go
 /// round or come twice or, where there are ranks, be copied up after it came down; else the first
-/// thing that is not so. Of MLIDs to which the writes add nothing, nothing is asked. Shares no code
-/// with the planner.
+/// thing that is not so. A block that nobody read copies packets that come to its switch to every
+/// other one; whether it copies them up again is not asked. Of MLIDs to which the writes add
+/// nothing, nothing is asked. Shares no code with the planner.
 [[nodiscard]] std::string find_mixture_fault(const Fabric& fabric,
                                              const MftMemory& memory,
                                              const std::vector<MftWrite>& writes,

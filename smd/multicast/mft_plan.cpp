@@ -48,6 +48,51 @@ bool within(const std::vector<SwitchMask>& some, const std::vector<SwitchMask>& 
       some, [&](const SwitchMask& mask) { return mask.ports.within(mask_at(all, mask.sw)); });
 }
 
+/// Ports of the position that lead to switches.
+std::uint16_t ports_to_switches(const Fabric& fabric, SwitchIdx sw, unsigned position) {
+  const NodeIdx node = fabric.switch_node[sw];
+  std::uint16_t ports = 0;
+  for (unsigned bit = 0; bit < kPortsPerPosition; ++bit) {
+    const unsigned number = position * kPortsPerPosition + bit;
+    if (number > fabric.num_ports(node)) break;
+    const PortIdx peer = fabric.peer[fabric.port_of(node, PortNum{std::uint8_t(number)})];
+    if (peer != kNone<PortIdx> && fabric.switch_at(peer) != kNone<SwitchIdx>)
+      ports = static_cast<std::uint16_t>(ports | 1u << bit);
+  }
+  return ports;
+}
+
+/// Blocks that nobody read, in the switches.
+struct UnreadBlocks {
+  std::vector<SwitchMask> whole;        // every port
+  std::vector<SwitchMask> to_switches;  // every port that leads to one
+
+  /// With what these may copy on, where anything is copied to them.
+  [[nodiscard]] std::vector<SwitchMask> follow(const Fabric& fabric,
+                                               const std::vector<SwitchMask>& masks) const {
+    std::set<SwitchIdx> entered;
+    std::vector<SwitchMask> added;
+    std::vector<SwitchMask> open = masks;
+    while (!open.empty()) {
+      const SwitchMask from = open.back();
+      open.pop_back();
+      const NodeIdx node = fabric.switch_node[from.sw];
+      from.ports.each([&](PortNum number) {
+        if (number.value() > fabric.num_ports(node)) return;
+        const PortIdx peer = fabric.peer[fabric.port_of(node, number)];
+        const SwitchIdx to = peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric.switch_at(peer);
+        if (to == kNone<SwitchIdx> || !entered.insert(to).second) return;
+        const PortMask ports = mask_at(to_switches, to);
+        if (!ports.any()) return;
+        added.push_back({to, ports});
+        open.push_back(added.back());
+      });
+    }
+    std::ranges::sort(added, {}, &SwitchMask::sw);
+    return unite_masks(masks, added);
+  }
+};
+
 /// The goals of one block.
 struct BlockGoals {
   struct Goal {
@@ -55,6 +100,7 @@ struct BlockGoals {
     const std::vector<SwitchMask>* wanted;
     std::vector<SwitchMask> may;
     bool at_once = false;
+    bool stays = false;  // as it is
     std::size_t at = 0;  // in `wanted`, while cells are visited
   };
 
@@ -76,6 +122,7 @@ struct BlockGoals {
       const std::uint16_t wanted =
           here ? (*goal.wanted)[goal.at].ports.position(position) : std::uint16_t{0};
       std::uint16_t& entry = block[place_of(goal.mlid) % kMftBlockSize];
+      if (goal.stays) continue;
       entry = goal.at_once ? wanted : static_cast<std::uint16_t>(entry & wanted);
     }
     return block;
@@ -157,14 +204,28 @@ MftStage plan_stage(const Fabric& fabric,
   MftStage stage;
   for (const std::uint16_t block : blocks_of(goals)) {
     BlockGoals here(goals, block);
+    UnreadBlocks unread;
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
       const MftMemory::Cell cell = memory.find(guid, at);
+      if (cell.unread) {
+        put(unread.whole, sw, at.position, 0xffff);
+        put(unread.to_switches, sw, at.position, ports_to_switches(fabric, sw, at.position));
+      }
       for (BlockGoals::Goal& goal : here.all)
         put(goal.may, sw, at.position, cell.may[place_of(goal.mlid) % kMftBlockSize]);
     });
     for (BlockGoals::Goal& goal : here.all) {
-      goal.at_once = within(goal.may, *goal.wanted) || mixes(unite_masks(goal.may, *goal.wanted));
-      if (!goal.at_once) stage.first_steps.push_back(goal.mlid);
+      const std::vector<SwitchMask> both = unite_masks(goal.may, *goal.wanted);
+      goal.at_once = within(goal.may, *goal.wanted) || mixes(both);
+      // What is unread is not written, so nothing is added there.
+      if (!unread.whole.empty() && !within(*goal.wanted, unite_masks(goal.may, unread.whole))) {
+        goal.stays = !is_forest(fabric, unread.follow(fabric, *goal.wanted));
+        goal.at_once = goal.at_once && is_forest(fabric, unread.follow(fabric, both));
+      }
+      if (goal.stays)
+        stage.held_up.push_back(goal.mlid);
+      else if (!goal.at_once)
+        stage.first_steps.push_back(goal.mlid);
     }
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
       const MftMemory::Cell cell = memory.find(guid, at);

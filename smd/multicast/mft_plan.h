@@ -85,6 +85,10 @@ class MftMemory {
 // taken together, close no circle and turn no packet up again: every mixture is a part of that.
 // Else what it shall not hold is taken away first; the rest is added when everything was confirmed.
 // Sets are of 32 MLIDs and 16 ports.
+//
+// A switch whose block nobody could read may copy what comes to it to every other one. Where that
+// could close a circle with what is wanted the MLID stays as it is, so that whatever served its
+// members before goes on serving them.
 
 /// By MLID: ascending by switch; no masks: nothing shall be held.
 using MftGoals = std::map<Lid, std::vector<SwitchMask>>;
@@ -110,6 +114,7 @@ struct MftWrite {
 struct MftStage {
   std::vector<MftWrite> writes;  // in any order
   std::vector<Lid> first_steps;  // MLIDs of which something is taken away, and more must follow
+  std::vector<Lid> held_up;      // MLIDs that stay as they are until what is unread was read
 };
 
 /// What else mixtures must keep.

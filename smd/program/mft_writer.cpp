@@ -41,6 +41,7 @@ void MftWriter::write(unsigned batch) {
     report_.faults.push_back({Guid{}, PortNum{0}, "not written: " + fault});
     return finish();
   }
+  report_.held_up = std::move(next.held_up);
   const bool more = !next.first_steps.empty() && batch + 1 < kStages;
   run(std::move(next.writes), Method::Set, [this, more, batch] {
     more ? write(batch + 1) : finish();

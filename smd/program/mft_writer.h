@@ -23,6 +23,7 @@ struct MftReport {
   std::uint64_t blocks_read = 0;
   std::uint64_t blocks_written = 0;  // confirmed
   std::vector<Lid> unmet;            // goals that are not confirmed as a whole
+  std::vector<Lid> held_up;          // those that were left alone (MftStage)
   std::vector<ProgramFault> faults;  // the first 100
 };
 

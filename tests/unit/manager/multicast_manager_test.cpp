@@ -505,6 +505,32 @@ TEST(MulticastManager, ABlockThatCouldNotBeReadIsNotWritten) {
   EXPECT_NE(bench.mask(2, bench.mlid(1)), 0u);
 }
 
+// Two cables join the switches: what the tree sends over one the other's old entries send back.
+TEST(MulticastManager, WhatASwitchThatCannotBeReadMaySendBackIsNotSentThere) {
+  Bench bench;
+  MftBlock of_others{};
+  of_others[0] = ports({1, 3, 4});
+  encode_mft_block(of_others, bench.tables[{2, 0}]);
+  bench.adopt();
+  bench.silent = 2;
+  bench.silent_to_gets = true;
+  bench.join(1, 1);
+  bench.join(3, 1);
+  bench.join(1, 2);
+  bench.join(2, 2);
+  ASSERT_TRUE(bench.settle());
+  ASSERT_EQ(bench.mlid(1), Lid{0xc000});
+  EXPECT_EQ(bench.mask(1, bench.mlid(1)), 0u) << "what H1 sends would go round";
+  EXPECT_EQ(bench.mask(1, bench.mlid(2)), ports({1, 2})) << "leads to no other switch";
+  EXPECT_EQ(bench.manager->stats().unmet, 2u);
+  EXPECT_EQ(bench.manager->stats().held_up, 1u);
+  bench.silent.reset();
+  bench.run_for(2s);
+  EXPECT_EQ(bench.manager->stats().unmet, 0u);
+  EXPECT_EQ(bench.manager->stats().held_up, 0u);
+  EXPECT_EQ(bench.mask(1, bench.mlid(1)) & ports({1}), ports({1}));
+}
+
 TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
   Bench bench;
   bench.adopt();

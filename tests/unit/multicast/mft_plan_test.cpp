@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "smd/multicast/check_tree.h"
 #include "tests/unit/multicast/random_fabric.h"
 
 namespace smd {
@@ -46,11 +47,14 @@ class Bench {
 
   /// Over all MLIDs 0 … count - 1, whoever sends.
   [[nodiscard]] std::string find_repetition(unsigned count) const {
+    return find_repetition(count, test::end_ports(*fabric));
+  }
+
+  [[nodiscard]] std::string find_repetition(unsigned count,
+                                            const std::vector<PortIdx>& senders) const {
     for (unsigned n = 0; n < count; ++n) {
       std::string found = test::find_repetition(
-          *fabric,
-          [&](SwitchIdx sw, PortNum port) { return copies(nth(n), sw, port); },
-          test::end_ports(*fabric));
+          *fabric, [&](SwitchIdx sw, PortNum port) { return copies(nth(n), sw, port); }, senders);
       if (!found.empty()) return found;
     }
     return {};
@@ -297,6 +301,75 @@ TEST(MftPlan, WritesNoBlockThatNobodyHasRead) {
   memory.forget(fabric->node_guid[fabric->switch_node[sw]]);
   for (const MftWrite& each : plan_stage(*fabric, memory, wanted.goals).writes)
     EXPECT_NE(each.sw, sw);
+}
+
+/// Switches hold trees of somebody else, and of some no Get is answered.
+struct TakenOver {
+  TakenOver(Rng& rng, unsigned groups)
+      : bench(test::with_tables(
+            test::fabric_from(test::random_text(rng, static_cast<unsigned>(rng.below(6)) + 3)))) {
+    const Wanted theirs = random_goals(*bench.fabric, rng, groups);
+    for (const MftWrite& each : plan_stage(*bench.fabric, bench.memory, theirs.goals).writes)
+      bench.apply(each);
+    for (const MftWrite& each :
+         find_unread(*bench.fabric, bench.memory, theirs.goals))  // what was just sent
+      bench.confirm(each);
+    for (const SwitchIdx sw : bench.fabric->switch_node.indices()) {
+      if (rng.below(4) != 0) continue;
+      unread.insert(sw);
+      bench.memory.forget(bench.fabric->node_guid[bench.fabric->switch_node[sw]]);
+    }
+    // What those that nobody could read do with what their own hosts send is their former tree.
+    for (const PortIdx port : test::end_ports(*bench.fabric)) {
+      const PortIdx entry = entry_of(*bench.fabric, port);
+      if (!unread.contains(bench.fabric->switch_at(entry))) senders.push_back(port);
+    }
+  }
+
+  Bench bench;
+  std::set<SwitchIdx> unread;
+  std::vector<PortIdx> senders;
+};
+
+TEST(MftPlan, WhatNobodyCouldReadLetsNothingGoRound) {
+  constexpr unsigned kGroups = 3;
+  unsigned held_up = 0, met = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    TakenOver site(rng, kGroups);
+    Bench& bench = site.bench;
+    ASSERT_EQ(bench.find_repetition(kGroups), "");
+    const Wanted wanted = random_goals(*bench.fabric, rng, kGroups);
+    MftStage stage;
+    for (unsigned stages = 0;; ++stages) {
+      stage = plan_stage(*bench.fabric, bench.memory, wanted.goals);
+      if (stage.writes.empty()) break;
+      ASSERT_LT(stages, 2u);
+      ASSERT_EQ(find_mixture_fault(*bench.fabric, bench.memory, stage.writes, {}), "");
+      shuffle(stage.writes, rng);
+      for (const MftWrite& write : stage.writes) {
+        bench.apply(write);
+        ASSERT_EQ(bench.find_repetition(kGroups, site.senders), "");
+      }
+      for (const MftWrite& write : stage.writes) bench.confirm(write);
+    }
+    held_up += static_cast<unsigned>(stage.held_up.size());
+    if (!site.unread.empty()) met += kGroups - static_cast<unsigned>(stage.held_up.size());
+    for (const MftWrite& each : find_unread(*bench.fabric, bench.memory, wanted.goals))
+      bench.confirm(each);
+    for (stage = plan_stage(*bench.fabric, bench.memory, wanted.goals); !stage.writes.empty();
+         stage = plan_stage(*bench.fabric, bench.memory, wanted.goals)) {
+      for (const MftWrite& write : stage.writes) {
+        bench.apply(write);
+        ASSERT_EQ(bench.find_repetition(kGroups, site.senders), "");
+      }
+      for (const MftWrite& write : stage.writes) bench.confirm(write);
+    }
+    ASSERT_EQ(find_misdelivery(bench, wanted), "");
+  }
+  EXPECT_GT(held_up, 100u);
+  EXPECT_GT(met, 100u) << "they hold up what can close a circle, and nothing else";
 }
 
 TEST(MftMemory, AFreshSwitchIsBelievedOnce) {

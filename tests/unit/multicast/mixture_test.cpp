@@ -111,6 +111,60 @@ TEST(Mixture, CirclesAreFoundByWhatIsLeft) {
       HasSubstr("go round or come twice"));
 }
 
+//  S1 - S2    somebody's tree is the row S1, S2, S3, S4; wanted is S2, S1, S4, S3
+//   |    |
+//  S4 - S3    nobody could read S3, which copies to S2 and to S4
+constexpr const char* kRing = "S1:1-S2:1 S2:2-S3:1 S3:2-S4:1 S4:2-S1:2 H1-S1:5 H3-S3:5";
+
+TEST(Mixture, WhatWasNeverReadMayLeadToEverySwitch) {
+  Lab lab(kRing);
+  lab.hold(lab.masks({{"S1", {1, 5}}, {"S2", {1, 2}}, {"S4", {1}}}));
+  lab.memory.forget(lab.guid(lab.sw("S3")));
+  const MftGoals goals{{kMlid, lab.masks({{"S1", {1, 2, 5}}, {"S3", {2, 5}}, {"S4", {1, 2}}})}};
+  const MftStage stage = plan_stage(*lab.fabric, lab.memory, goals);
+  EXPECT_THAT(stage.held_up, ElementsAre(kMlid));
+  EXPECT_THAT(stage.first_steps, IsEmpty());
+  EXPECT_THAT(stage.writes, IsEmpty()) << "what is there serves until it is read";
+  // What is taken away leads nobody round.
+  EXPECT_THAT(plan_stage(*lab.fabric, lab.memory, {{kMlid, {}}}).writes, SizeIs(3));
+  // The judge, of what is not wanted being gone.
+  lab.hold(lab.masks({{"S1", {1, 5}}, {"S2", {1}}, {"S4", {1}}}));
+  const auto added = lab.writes(lab.masks({{"S1", {1, 2, 5}}, {"S4", {1, 2}}}));
+  EXPECT_THAT(find_mixture_fault(*lab.fabric, lab.memory, added, {}),
+              HasSubstr("MLID 0xc000: packets go round or come twice"));
+  lab.memory.confirm(lab.guid(lab.sw("S3")), {0, 0}, {});
+  EXPECT_EQ(find_mixture_fault(*lab.fabric, lab.memory, added, {}), "");
+  EXPECT_THAT(plan_stage(*lab.fabric, lab.memory, goals).held_up, IsEmpty());
+}
+
+TEST(Mixture, WhatWasNeverReadHoldsUpNothingThatDoesNotLeadThere) {
+  Lab lab(kRing);
+  lab.memory.forget(lab.guid(lab.sw("S3")));
+  const auto beside = lab.masks({{"S1", {1, 2, 5}}, {"S2", {1}}, {"S4", {2}}});
+  EXPECT_EQ(find_mixture_fault(*lab.fabric, lab.memory, lab.writes(beside), {}), "");
+  const MftStage stage = plan_stage(*lab.fabric, lab.memory, {{kMlid, beside}});
+  EXPECT_THAT(stage.held_up, IsEmpty());
+  EXPECT_THAT(stage.writes, SizeIs(3));
+  // Nor where it could lead to one switch alone.
+  const auto into = lab.masks({{"S1", {5}}, {"S4", {1}}});
+  EXPECT_EQ(find_mixture_fault(*lab.fabric, lab.memory, lab.writes(into), {}), "");
+  EXPECT_THAT(plan_stage(*lab.fabric, lab.memory, {{kMlid, into}}).held_up, IsEmpty());
+}
+
+TEST(Mixture, WhatWasNeverReadLeadsOnToTheNextThatWasNot) {
+  Lab lab(kRing);
+  for (const char* const name : {"S2", "S3"}) lab.memory.forget(lab.guid(lab.sw(name)));
+  const auto into = lab.masks({{"S1", {2, 5}}, {"S4", {1, 2}}});
+  EXPECT_THAT(find_mixture_fault(*lab.fabric, lab.memory, lab.writes(into), {}),
+              HasSubstr("go round"));
+  EXPECT_THAT(plan_stage(*lab.fabric, lab.memory, {{kMlid, into}}).held_up, ElementsAre(kMlid));
+  // Whatever they hold beyond the room of their tables, they do not.
+  Fabric small = *lab.fabric;
+  for (const char* const name : {"S2", "S3"}) small.switch_info[lab.sw(name)].multicast_fdb_cap = 0;
+  EXPECT_EQ(find_mixture_fault(small, lab.memory, lab.writes(into), {}), "");
+  EXPECT_THAT(plan_stage(small, lab.memory, {{kMlid, into}}).held_up, IsEmpty());
+}
+
 TEST(Mixture, WhatMayBeHeldIsCollected) {
   Lab lab(kTwoTops);
   const auto before = lab.masks({{"S1", {1, 5}}, {"S3", {1, 5}}});
