@@ -29,7 +29,7 @@ void Cycle::start(SweepTrigger why) {
   report_.reason = std::move(why.reason);
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
-  before_ = {parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation};
+  before_ = standing();
   stuck_before_ = parts_.state.stuck_links;
   hooks_.on_phase(Phase::Discovering);
   sweep_.emplace(parts_.runtime, parts_.client, parts_.settings, parts_.state, parts_.read_only);
@@ -111,11 +111,6 @@ void Cycle::count_found() {
   report_.silent = found_.silent;
   report_.counts = count(*found_.fabric);
   report_.cut_off = is_cut_off(*found_.fabric);
-  const SwitchRanks& known = parts_.store.get().directions;
-  const auto there = std::ranges::count_if(
-      known, [&](const auto& each) { return found_.fabric->find_node(each.first).has_value(); });
-  report_.mostly_out_of_reach =
-      report_.cut_off || 2 * static_cast<std::size_t>(there) < known.size();
 }
 
 void Cycle::proceed() {
@@ -255,6 +250,28 @@ void Cycle::read_back(void (Cycle::*then)()) {
   });
 }
 
+/// Of those that come back the entries are as they were when they were lost.
+std::shared_ptr<const ActiveSubnet> Cycle::routes_to_keep() const {
+  const auto& before = parts_.state.before_loss;
+  if (!before || round_ > 0) return parts_.state.in_force;
+  const Fabric& fabric = *found_.fabric;
+  const bool is_back = std::ranges::any_of(fabric.switch_node, [&](NodeIdx node) {
+    const Guid guid = fabric.node_guid[node];
+    return before->fabric().find_node(guid) && !before_.in_force->fabric().find_node(guid);
+  });
+  return is_back ? before : parts_.state.in_force;
+}
+
+/// As at a start: most of the switches hold entries, and were in no routes of ours.
+bool Cycle::finds_unknown_entries(const Fabric& ours) const {
+  const Fabric& fabric = *found_.fabric;
+  const auto unknown = std::ranges::count_if(fabric.switch_node, [&](NodeIdx node) {
+    return fabric.switch_info[fabric.switch_of[node]].linear_fdb_top != 0 &&
+           !ours.find_node(fabric.node_guid[node]);
+  });
+  return 2 * static_cast<std::size_t>(unknown) > fabric.switch_count();
+}
+
 void Cycle::route() {
   hooks_.on_phase(Phase::Routing);
   RouteJob job{.fabric = found_.fabric,
@@ -274,15 +291,20 @@ void Cycle::route() {
   const bool hold_entries = std::ranges::any_of(
       found_.fabric->switch_info, [](const SwitchInfo& info) { return info.linear_fdb_top != 0; });
   const bool asks_auto = job.engine == "auto" || std::ranges::count(job.next_engines, "auto") != 0;
-  const bool is_back =
-      parts_.state.takes_back && !report_.mostly_out_of_reach && round_ == 0 && !is_on_trial();
-  job.taking_over = parts_.state.taking_over || is_back;
-  if ((!parts_.state.in_force || is_back) && (job.taking_over || (asks_auto && hold_entries))) {
+  job.in_force = routes_to_keep();
+  if (job.in_force != parts_.state.in_force) job.orientation = job.in_force->routing->orientation;
+  job.taking_over = parts_.state.taking_over;
+  const bool heeds_found = job.taking_over || (asks_auto && hold_entries);
+  const auto is_start = [&](const ActiveSubnet& ours) {
+    return round_ == 0 && !is_on_trial() && finds_unknown_entries(ours.fabric());
+  };
+  if (heeds_found && (!job.in_force || is_start(*job.in_force))) {
+    job.in_force = nullptr;
     job.found = collect_held_tables(*found_.fabric, lids_.top, parts_.state.program.tables).lft;
     // Those that it was made by, as far as somebody knows.
-    const bool free = are_directions_free(parts_.settings.engine_options);
-    if (free && (is_back || job.orientation.by_guid.empty()))
-      job.orientation = {.by_guid = parts_.store.get().directions};
+    job.orientation = {};
+    if (are_directions_free(parts_.settings.engine_options))
+      job.orientation.by_guid = parts_.store.get().directions;
   }
   work_.offload(
       parts_.runtime,
@@ -371,7 +393,6 @@ void Cycle::on_routed(Routed routed) {
       log::info("route.note", "what=\"{}\"", note);
   ManagerState& state = parts_.state;
   state.orientation = routed.tables.orientation;
-  if (report_.mostly_out_of_reach && before_.in_force) state.takes_back = true;
   if (round_ == 0) mark_verified();
   if (round_ > 0) {
     final_ = {.tables = std::move(routed.tables), .began = parts_.runtime.now()};
@@ -441,6 +462,7 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
       .partitions = std::move(partitions),
       .multicast_vl = apart,
       .verified = std::move(verified)});
+  remember_loss();
   replans_ = 0;
   read_rows();
 }
@@ -453,6 +475,28 @@ bool Cycle::gives_way() {
   restore(before_);
   drop_rebalance("a change waits");
   return true;
+}
+
+/// Less than half of the switches are left, as where the own cable was pulled.
+bool Cycle::is_mostly_lost(const ActiveSubnet& before) const {
+  return 2 * found_.fabric->switch_count() < before.fabric().switch_count();
+}
+
+void Cycle::remember_loss() {
+  std::shared_ptr<const ActiveSubnet>& before = parts_.state.before_loss;
+  if (!before) {
+    // Unless other directions were asked for since.
+    if (before_.in_force && is_mostly_lost(*before_.in_force) &&
+        before_.orientation == before_.in_force->routing->orientation)
+      before = before_.in_force;
+    return;
+  }
+  const Fabric& then = before->fabric();
+  const bool all_back = std::ranges::all_of(then.switch_node, [&](NodeIdx node) {
+    return found_.fabric->find_node(then.node_guid[node]).has_value();
+  });
+  const bool rebalanced = rebalancing_ && !opening_ && !is_mostly_lost(*before);
+  if (all_back || rebalanced) before = nullptr;
 }
 
 /// Routes are balanced enough to work with: nothing is blocked, and nothing fails, to balance them

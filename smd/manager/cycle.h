@@ -97,6 +97,7 @@ class Cycle {
   struct StandingRoutes {
     std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> with_lost;
+    std::shared_ptr<const ActiveSubnet> before_loss;
     Orientation orientation;
   };
 
@@ -116,6 +117,8 @@ class Cycle {
   void read_held();
   [[nodiscard]] bool was_ruled_by_another(NodeIdx node) const;
   void read_back(void (Cycle::*then)());
+  [[nodiscard]] std::shared_ptr<const ActiveSubnet> routes_to_keep() const;
+  [[nodiscard]] bool finds_unknown_entries(const Fabric& ours) const;
   void route();
   void rebalance(RouteJob job);
   void open_blocked(RouteJob job);
@@ -127,6 +130,8 @@ class Cycle {
   void end_trial(std::string why, bool needs_force);
   void mark_verified();
   void set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes> verified);
+  [[nodiscard]] bool is_mostly_lost(const ActiveSubnet& before) const;
+  void remember_loss();
   void await_part();
   void read_rows();
   [[nodiscard]] PlanJob plan_job(std::shared_ptr<const ActiveSubnet> goal) const;
@@ -141,6 +146,7 @@ class Cycle {
   [[nodiscard]] bool is_refusing_more(const PortRef& end) const;
   [[nodiscard]] bool leaves_out_stuck_links();
   void keep_turns(const TransitionPlan& plan);
+  [[nodiscard]] StandingRoutes standing() const;
   void restore(const StandingRoutes& routes);
   void hold(const TransitionPlan& plan);
   void keep_written(std::string_view why);

@@ -207,10 +207,16 @@ void Cycle::note_plan(const TransitionPlan& plan) {
   if (!plan.why.empty()) report.why = plan.why;
 }
 
+Cycle::StandingRoutes Cycle::standing() const {
+  const ManagerState& state = parts_.state;
+  return {state.in_force, state.with_lost, state.before_loss, state.orientation};
+}
+
 /// What is published, and what later cycles start from, is what was in force then.
 void Cycle::restore(const StandingRoutes& routes) {
-  std::tie(parts_.state.in_force, parts_.state.with_lost, parts_.state.orientation) =
-      std::tie(routes.in_force, routes.with_lost, routes.orientation);
+  ManagerState& state = parts_.state;
+  std::tie(state.in_force, state.with_lost, state.before_loss, state.orientation) =
+      std::tie(routes.in_force, routes.with_lost, routes.before_loss, routes.orientation);
 }
 
 /// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
@@ -277,7 +283,10 @@ void Cycle::program(TransitionPlan plan) {
   }
   if (plan.kind == TransitionKind::Held) return hold(plan);
   written_.reset();
-  if (is_on_trial()) report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
+  if (is_on_trial()) {
+    report_.trial = {.engine = parts_.trial_engine, .taken = true, .why = {}};
+    parts_.state.ask_anew();
+  }
   if (!parts_.state.in_force->rows->empty()) parts_.store.set_sl_to_vl_mark();
   hooks_.on_phase(Phase::Programming);
   report_.routing += parts_.meter.lap();
@@ -406,7 +415,7 @@ void Cycle::on_confirmed(ProgramReport report) {
       return read_back(&Cycle::read_rows);
     if (has_refusing()) return read_back(&Cycle::leave_out_refusing);
   } else if (leaves_out_stuck_links()) {
-    written_ = {.routes = {state.in_force, state.with_lost, state.orientation}, .report = report_};
+    written_ = {.routes = standing(), .report = report_};
     return read_back(&Cycle::leave_out_refusing);
   }
   if (report_.fault_count == 0 && round_ + 1 < count_rounds(parts_.settings)) {
@@ -512,7 +521,6 @@ void Cycle::leave_out_refusing() {
 }
 
 void Cycle::tell_clients() {
-  parts_.state.taking_over = false;
   if (!std::exchange(parts_.state.reregister, false) || ours_already_.empty())
     return soon(&Cycle::measure);
   reregistration_.emplace(parts_.client, parts_.settings.ports.m_key);

@@ -32,6 +32,11 @@ struct ManagerState {
   /// answered before and were not found again: they may still forward. Null: none was made.
   std::shared_ptr<const ActiveSubnet> with_lost;
 
+  /// What was in force before less than half of its switches were left, as where the own cable is
+  /// out: what comes back is routed as it was. Null: all of it came back, or loads were rebalanced
+  /// without the rest, or something else was asked for since.
+  std::shared_ptr<const ActiveSubnet> before_loss;
+
   AdvertisedSls advertised;  // SLs that hosts may be using
 
   /// Multicast packets need a VL of their own, where there is one.
@@ -52,12 +57,9 @@ struct ManagerState {
   /// Another manager has been master since: clients are asked to register again.
   bool reregister = false;
 
-  /// Nothing of what was in force is known any more: entries that are found and work are kept.
+  /// Another manager laid the routes that there were when this life began: entries that are found
+  /// and work are kept, as long as nothing else is asked for.
   bool taking_over = false;
-
-  /// Most of what was in force could not be reached since, as where the own cable was out:
-  /// likewise, by the directions that the routes had.
-  bool takes_back = false;
 
   std::uint64_t next_epoch = 1;
 
@@ -111,6 +113,12 @@ struct ManagerState {
   [[nodiscard]] bool publishes_unfinished(Unproved unproved) const {
     constexpr unsigned kMostCycles = 3;
     return unproved == Unproved::Write && interrupted_cycles >= kMostCycles;
+  }
+
+  /// Another engine is asked for, or other routes of it.
+  void ask_anew() {
+    before_loss = nullptr;
+    taking_over = false;
   }
 
   /// `better`: what is in force, on a snapshot that knows more. Whoever holds the one before may

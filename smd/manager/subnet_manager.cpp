@@ -1,6 +1,7 @@
 #include "smd/manager/subnet_manager.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -250,7 +251,6 @@ Result<void> SubnetManager::request_engine(const std::string& name, bool force) 
 void SubnetManager::note_trial(const CycleReport& report) {
   if (report.trial && report.trial->taken) {
     settings_.engine = report.trial->engine;
-    state_.takes_back = false;
     // Those that came with the configuration end the trial.
     if (next_settings_ && trial_) next_settings_->engine = report.trial->engine;
   }
@@ -349,7 +349,7 @@ void SubnetManager::take_settings() {
   const auto engines = [](const Settings& settings) {
     return std::tie(settings.engine, settings.next_engines, settings.engine_options);
   };
-  if (engines(*next_settings_) != engines(settings_)) state_.takes_back = false;
+  if (state_.in_force && engines(*next_settings_) != engines(settings_)) state_.ask_anew();
   settings_ = *std::exchange(next_settings_, std::nullopt);
   partitions_taken_ = partitions_asked_;
   take_m_keys();
@@ -419,15 +419,26 @@ void SubnetManager::on_written(const CycleReport& report) {
   if (cycle_ && !pending_.empty()) cycle_->stop_measuring();
   multicast_.end_way();
   came_up_.emit({report.came_up, state_.in_force->fabric()});
-  // Those of switches that cannot be reached now hold there as ever.
-  if (!report.mostly_out_of_reach) {
-    const bool free = are_directions_free(settings_.engine_options);
-    store_.put_directions(free ? state_.orientation.by_guid : SwitchRanks{});
-    state_.takes_back = false;
-  }
+  const bool free = are_directions_free(settings_.engine_options);
+  store_.put_directions(free ? directions_to_keep() : SwitchRanks{});
   // Routes that go by none leave that of former ones: its engine may be asked again.
   if (const auto& lattice = state_.in_force->routing->lattice) store_.put_lattice(*lattice);
   publish();
+}
+
+/// Those of switches that cannot be reached now hold there as ever. The others in the store are of
+/// switches that are gone, once most are there.
+SwitchRanks SubnetManager::directions_to_keep() const {
+  const SwitchRanks& now = state_.orientation.by_guid;
+  const SwitchRanks& kept = store_.get().directions;
+  const auto there = std::ranges::count_if(kept, [this](const auto& each) {
+    return state_.in_force->fabric().find_node(each.first).has_value();
+  });
+  if (!state_.before_loss && 2 * static_cast<std::size_t>(there) >= kept.size()) return now;
+  SwitchRanks both;
+  const auto guid = &SwitchRanks::value_type::first;
+  std::ranges::set_union(now, kept, std::back_inserter(both), {}, guid, guid);
+  return both;
 }
 
 /// Of a change that is not written to its end, and needs several VLs, hosts hear when it is, or

@@ -205,6 +205,7 @@ class SubnetManager {
   void trigger(SweepTrigger why);
   void begin_cycle(SweepTrigger why);
   void on_written(const CycleReport& report);
+  [[nodiscard]] SwitchRanks directions_to_keep() const;
   void publish();
   void on_cycle(CycleReport report);
   void note_trial(const CycleReport& report);

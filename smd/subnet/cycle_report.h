@@ -115,8 +115,6 @@ struct CycleReport {
   std::vector<PortIdx> came_up;        // in the snapshot in force: ports that were in Initialize
   std::uint64_t ports_down_after = 0;  // managed ports that are not Active at the end
   bool cut_off = false;                // the manager's own port has no link: it manages itself only
-  bool mostly_out_of_reach = false;    // that, or less than half is there of the switches whose
-                                       // directions are kept
   std::optional<Error> error;  // the cycle ended early: nothing after this point was written
   TimePoint began;
   TimePoint ended;

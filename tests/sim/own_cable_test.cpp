@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <ostream>
+#include <set>
+#include <vector>
 
 #include "tests/support/cables.h"
 #include "tests/support/managers.h"
@@ -10,8 +14,51 @@
 namespace smd::test {
 namespace own_cable_test {
 
+constexpr const char* kIrregular = "irregular:switches=16,ports=12,links=5,hosts=2,seed=4";
+
 void set_own_cable(TimedFabric& on, std::uint32_t node, bool up) {
   on.fabric.set_link(node, PortNum{1}, up);
+}
+
+/// Every cable between switches goes and comes, and leaves entries that nobody would choose from
+/// scratch.
+template <class Settle>
+void disturb(TimedFabric& on, Settle&& settle) {
+  for (const Cable& cable : cables_between_switches(on.fabric.spec())) {
+    for (const bool up : {false, true}) {
+      on.fabric.set_link(cable.node, cable.port, up);
+      ASSERT_TRUE(settle());
+    }
+  }
+}
+
+/// Cables between switches of `part` and others.
+void set_border(TimedFabric& on, const std::set<std::uint32_t>& part, bool up) {
+  const sim::FabricSpec& spec = on.fabric.spec();
+  for (const Cable& cable : cables_between_switches(spec)) {
+    const std::uint32_t peer = spec.nodes[cable.node].ports[cable.port.value()].peer_node;
+    if (part.contains(cable.node) != part.contains(peer))
+      on.fabric.set_link(cable.node, cable.port, up);
+  }
+}
+
+std::uint32_t leaf_of(const TimedFabric& on, std::uint32_t host) {
+  return on.fabric.spec().nodes[host].ports[1].peer_node;
+}
+
+/// Switches near `leaf`, itself the first of them, that hang together.
+std::set<std::uint32_t> list_near(const TimedFabric& on, std::uint32_t leaf, std::size_t count) {
+  const sim::FabricSpec& spec = on.fabric.spec();
+  std::vector<std::uint32_t> near{leaf};
+  for (std::size_t at = 0; at < near.size() && near.size() < count; ++at) {
+    for (unsigned p = 1; p <= spec.nodes[near[at]].num_ports() && near.size() < count; ++p) {
+      const std::uint32_t peer = spec.nodes[near[at]].ports[p].peer_node;
+      if (peer != sim::kNoNode && spec.nodes[peer].type == NodeType::Switch &&
+          std::ranges::count(near, peer) == 0)
+        near.push_back(peer);
+    }
+  }
+  return {near.begin(), near.end()};
 }
 
 // Cables that came and went have left entries that nobody would choose from scratch.
@@ -77,6 +124,191 @@ TEST(OwnCable, MovesNoEntryWhenItsSwitchIsBackBeforeTheOthers) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+using Entries = std::map<std::pair<std::uint32_t, Lid>, PortNum>;
+
+/// Of switches other than `spared`.
+std::size_t count_moved(const Entries& before, const Entries& now, std::uint32_t spared) {
+  EXPECT_EQ(before.size(), now.size());
+  return static_cast<std::size_t>(std::ranges::count_if(before, [&](const auto& each) {
+    const auto at = now.find(each.first);
+    return each.first.first != spared && (at == now.end() || at->second != each.second);
+  }));
+}
+
+/// Nothing of `kept` is missing.
+bool has_all(const SwitchRanks& now, const SwitchRanks& kept) {
+  return std::ranges::includes(now, kept);
+}
+
+/// An engine, on a fabric that it suits.
+struct Case {
+  const char* engine;
+  const char* fabric;
+};
+
+void PrintTo(const Case& each, std::ostream* out) { *out << each.engine << " on " << each.fabric; }
+
+class OwnCableOf : public ::testing::TestWithParam<Case> {
+ protected:
+  static SimulatedSubnetOptions options() {
+    SimulatedSubnetOptions out;
+    out.settings.engine = GetParam().engine;
+    return out;
+  }
+
+  bool rest() {
+    return subnet.settle() &&
+           subnet.run_until([&] { return subnet.manager.at_rest(); }, std::chrono::minutes(2));
+  }
+
+  [[nodiscard]] const ActiveSubnet& now() const { return *subnet.manager.in_force(); }
+
+  SimulatedSubnet subnet{spec_of(GetParam().fabric), options()};
+};
+
+// Whatever the engine: many keep no directions.
+TEST_P(OwnCableOf, MovesNoEntryWhenTheOthersAreBack) {
+  ASSERT_TRUE(subnet.start());
+  disturb(subnet, [&] { return subnet.settle(); });
+  const SwitchRanks directions = subnet.kept().directions;
+  const Shared<RoutingTables> routes = now().routing;
+  const std::size_t switches = now().fabric().switch_count();
+  const std::set<std::uint32_t> near{leaf_of(subnet, subnet.fabric.spec().sm_node)};
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, false);
+  ASSERT_TRUE(rest());
+  set_border(subnet, near, false);
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, true);
+  ASSERT_TRUE(rest());
+  ASSERT_EQ(now().fabric().switch_count(), 1u);
+  EXPECT_TRUE(has_all(subnet.kept().directions, directions));
+  std::uint64_t written = 0;
+  subnet.tap.on_send = [&](const Smp& smp) {
+    written += smp.method == Method::Set && is_about(smp, AttributeId::LinearForwardingTable);
+    return true;
+  };
+  set_border(subnet, near, true);
+  ASSERT_TRUE(rest());
+  ASSERT_EQ(now().fabric().switch_count(), switches);
+  EXPECT_EQ(now().routing->lft, routes->lft);
+  EXPECT_EQ(now().routing->path_sls, routes->path_sls);
+  EXPECT_EQ(subnet.kept().directions, directions);
+  EXPECT_LE(written, 3 * near.size()) << "of the switch that saw nobody";
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+class OwnCableInStepsOf : public OwnCableOf {};
+
+// Some come back first, too few to know anything by or more than that, and then the others.
+TEST_P(OwnCableInStepsOf, MovesNoEntry) {
+  ASSERT_TRUE(subnet.start());
+  disturb(subnet, [&] { return subnet.settle(); });
+  const SwitchRanks directions = subnet.kept().directions;
+  const Shared<RoutingTables> routes = now().routing;
+  const std::size_t switches = now().fabric().switch_count();
+  const std::uint32_t leaf = leaf_of(subnet, subnet.fabric.spec().sm_node);
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, false);
+  ASSERT_TRUE(rest());
+  std::set<std::uint32_t> part;
+  for (const std::size_t tenths : {3u, 6u}) {
+    set_border(subnet, part, true);
+    part = list_near(subnet, leaf, (tenths * switches + 9) / 10);
+    set_border(subnet, part, false);
+    set_own_cable(subnet, subnet.fabric.spec().sm_node, true);
+    ASSERT_TRUE(rest());
+    ASSERT_EQ(now().fabric().switch_count(), part.size());
+    EXPECT_TRUE(has_all(subnet.kept().directions, directions));
+  }
+  set_border(subnet, part, true);
+  ASSERT_TRUE(rest());
+  ASSERT_EQ(now().fabric().switch_count(), switches);
+  EXPECT_EQ(now().routing->lft, routes->lft);
+  EXPECT_EQ(now().routing->path_sls, routes->path_sls);
+  EXPECT_EQ(subnet.kept().directions, directions);
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+// On a part of a mesh there is no dor.
+INSTANTIATE_TEST_SUITE_P(Engines,
+                         OwnCableInStepsOf,
+                         testing::Values(Case{"auto", kIrregular},
+                                         Case{"updn", kIrregular},
+                                         Case{"nue", kIrregular},
+                                         Case{"dfsssp", kIrregular},
+                                         Case{"lash", kIrregular},
+                                         Case{"minhop", "fat-tree:k=6,levels=2"},
+                                         Case{"ftree", "fat-tree:k=6,levels=2"}));
+
+INSTANTIATE_TEST_SUITE_P(Engines,
+                         OwnCableOf,
+                         testing::Values(Case{"auto", kIrregular},
+                                         Case{"updn", kIrregular},
+                                         Case{"nue", kIrregular},
+                                         Case{"dfsssp", kIrregular},
+                                         Case{"lash", kIrregular},
+                                         Case{"minhop", "fat-tree:k=6,levels=2"},
+                                         Case{"ftree", "fat-tree:k=6,levels=2"},
+                                         Case{"dor", "torus:dims=4.4,mesh=1,hosts=1"}));
+
+// The manager starts before its own link has trained.
+TEST(OwnCable, MovesNoEntryWhenItComesAfterTheManager) {
+  Managers all(kIrregular, {"host-00000"});
+  Settings settings = manager_settings(9);
+  settings.engine = "auto";
+  all[0].start(settings);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  disturb(all, [&] {
+    all.run_for(std::chrono::seconds(1));
+    return all.settle();
+  });
+  const auto entries = all.entries();
+  const SwitchRanks directions = all[0].kept().directions;
+  all[0].kill();
+  set_own_cable(all, all[0].node, false);
+  all[0].start(settings);
+  while (all[0].manager->last_cycle() == nullptr)
+    all.runtime.run_until(all.runtime.now() + std::chrono::microseconds(1));
+  ASSERT_TRUE(all[0].manager->last_cycle()->cut_off);
+  set_own_cable(all, all[0].node, true);
+  ASSERT_TRUE(all.run_until(
+      [&] { return all[0].manager->at_rest() && !all[0].manager->last_cycle()->cut_off; },
+      std::chrono::minutes(2)));
+  EXPECT_EQ(count_moved(entries, all.entries(), sim::kNoNode), 0u);
+  EXPECT_EQ(all[0].kept().directions, directions);
+  EXPECT_EQ(all.find_fault(), "");
+}
+
+// One that takes over sees the switch that it is at and no other; those hold what works.
+TEST(OwnCable, MovesNoEntryWhenOneThatTookOverSeesMore) {
+  Managers all(kIrregular, {"host-00000", "host-00031"});
+  all[0].start(manager_settings(9));
+  all[1].start(manager_settings(2));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  ASSERT_EQ(all[0].state(), SmState::Master);
+  disturb(all, [&] {
+    all.run_for(std::chrono::seconds(1));
+    return all.settle();
+  });
+  all[1].start(manager_settings(2), all[0].kept());  // as it has a copy
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  const auto entries = all.entries();
+  const SwitchRanks directions = all[0].kept().directions;
+  all[0].kill();
+  const std::set<std::uint32_t> leaf{leaf_of(all, all[1].node)};
+  set_border(all, leaf, false);
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master; }, std::chrono::seconds(60)));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  ASSERT_EQ(all[1].manager->in_force()->fabric().switch_count(), 1u);
+  EXPECT_EQ(all[1].kept().directions, directions);
+  set_border(all, leaf, true);
+  ASSERT_TRUE(all.run_until(
+      [&] { return all[1].manager->in_force()->fabric().switch_count() == 16 && all.settled(); },
+      std::chrono::seconds(60)))
+      << all.find_fault();
+  EXPECT_EQ(count_moved(entries, all.entries(), leaf_of(all, all[1].node)), 0u);
+  EXPECT_EQ(all[1].kept().directions, directions);
+}
+
 // What is asked for meanwhile is not forgotten over what is found.
 TEST(OwnCable, TakesTheEngineThatWasAskedForWhileItWasOut) {
   SimulatedSubnetOptions options;
@@ -132,6 +364,25 @@ TEST(OwnCable, BringsBackTablesThatAnotherHasWritten) {
                 now.routing->lft.route(sw, Lid{lid}));
   }
   EXPECT_EQ(find_broken_route(all), "");
+}
+
+// A state directory of another fabric, or of this one before its switches were replaced.
+TEST(OwnCable, IsNotTakenForOutWhereOtherSwitchesAreThere) {
+  const char* fabrics[] = {"fat-tree:k=4,levels=1", "fat-tree:k=6,levels=2"};
+  for (const char* fabric : fabrics) {
+    SimulatedSubnetOptions options;
+    const sim::FabricSpec spec = spec_of(fabric);
+    const auto switches = static_cast<std::uint32_t>(
+        std::ranges::count(spec.nodes, NodeType::Switch, &sim::NodeSpec::type));
+    for (std::uint32_t n = 0; n < switches; ++n)
+      options.kept.directions.emplace_back(Guid{n + 1}, n);
+    SimulatedSubnet subnet(spec, options);
+    ASSERT_TRUE(subnet.start());
+    const SwitchRanks& mine = subnet.manager.in_force()->routing->orientation.by_guid;
+    ASSERT_EQ(mine.size(), switches);
+    for (const auto& each : mine) EXPECT_EQ(std::ranges::count(subnet.kept().directions, each), 1);
+    disturb(subnet, [&] { return subnet.settle(); });
+  }
 }
 
 }  // namespace own_cable_test
