@@ -29,6 +29,9 @@ constexpr Duration kRereadPause = std::chrono::milliseconds(500);
 /// Deferred work waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestDeferral = std::chrono::seconds(30);
 
+// So many times as long as it waits for rest what is done at rest is put off at most.
+constexpr int kMostPutOff = 5;
+
 bool found_something(const CycleReport& cycle, const CycleReport& before) {
   return cycle.sets() > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
 }
@@ -604,14 +607,23 @@ void SubnetManager::arm_sweep() {
       runtime_, std::max(*due, runtime_.now() + kShortestPause), [this] { on_sweep_timer(); });
 }
 
+/// So long after the last change; but where something changes all the time, as a link that flaps,
+/// several times so long after it was wanted first, or tried last.
+TimePoint SubnetManager::due_at_rest(Duration rest, std::optional<TimePoint>& wanted_since) const {
+  if (!wanted_since) wanted_since = runtime_.now();
+  return std::max(runtime_.now(), std::min(changed_ + rest, *wanted_since + kMostPutOff * rest));
+}
+
 /// A change writes no more than it must; what it leaves unbalanced is rebalanced when all is at
 /// rest.
 void SubnetManager::arm_rebalance() {
+  if (!state_.imbalanced) uneven_since_.reset();
   if (phase_ != Phase::Up || settings_.rebalance_delay == Duration{0} ||
       !settings_.strategy.rebalances || !state_.imbalanced)
     return;
-  const TimePoint due = changed_ + settings_.rebalance_delay;
-  rebalance_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
+  const TimePoint due = due_at_rest(settings_.rebalance_delay, uneven_since_);
+  rebalance_timer_ = Timer(runtime_, due, [this] {
+    uneven_since_ = runtime_.now();
     if (phase_ == Phase::Up) trigger(SweepTrigger::of_imbalance("relief after a change"));
   });
 }
@@ -619,9 +631,11 @@ void SubnetManager::arm_rebalance() {
 /// What a plan left blocked, or discarded, no unicast route needs; a multicast tree that is laid
 /// later may. It is opened when hosts have asked for the SLs of the routes in force.
 void SubnetManager::arm_opening() {
+  if (!state_.leaves_blocked) blocked_since_.reset();
   if (phase_ != Phase::Up || !settings_.strategy.rebalances || !state_.leaves_blocked) return;
-  const TimePoint due = changed_ + AdvertisedSls::kHostsAskAgainWithin;
-  opening_timer_ = Timer(runtime_, std::max(due, runtime_.now()), [this] {
+  const TimePoint due = due_at_rest(AdvertisedSls::kHostsAskAgainWithin, blocked_since_);
+  opening_timer_ = Timer(runtime_, due, [this] {
+    blocked_since_ = runtime_.now();
     if (phase_ == Phase::Up) trigger(SweepTrigger::of_blocked("what was blocked is opened"));
   });
 }

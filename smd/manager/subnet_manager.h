@@ -218,6 +218,7 @@ class SubnetManager {
   [[nodiscard]] Duration sweep_pause() const;
   [[nodiscard]] bool deferred_work_is_overdue() const;
   void arm_sweep();
+  [[nodiscard]] TimePoint due_at_rest(Duration rest, std::optional<TimePoint>& wanted_since) const;
   void arm_rebalance();
   void arm_opening();
   void on_sweep_timer();
@@ -285,6 +286,7 @@ class SubnetManager {
   TimePoint swept_;  // last full or light sweep, or when the timer began one
   Timer sweep_timer_;
   TimePoint changed_;  // end of the last cycle that had more to do than sweep, or kept one waiting
+  std::optional<TimePoint> uneven_since_, blocked_since_;
   Timer rebalance_timer_;
   Timer opening_timer_;
   Timer reread_timer_;

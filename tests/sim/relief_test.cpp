@@ -93,6 +93,24 @@ TEST_F(ReliefOfChannels, FollowsALossOnceAndBlocksNothing) {
   EXPECT_EQ(subnet_->manager.change_count(), changes + 1) << "and there it ends";
 }
 
+TEST_F(ReliefOfChannels, ComesThoughALinkFlapsAllTheTime) {
+  start(kDelay);
+  ASSERT_TRUE(lose_an_unfortunate_cable());
+  const std::uint32_t host = sim::find_node(subnet_->fabric.spec(), "host-00005");
+  for (Duration passed{0}; passed < 8 * kDelay; passed += kDelay / 2) {
+    for (const bool up : {false, true}) {
+      subnet_->fabric.set_link(host, PortNum{1}, up);
+      subnet_->run_for(kDelay / 4);
+    }
+  }
+  EXPECT_FALSE(is_uneven());
+  EXPECT_GE(
+      std::ranges::count(
+          subnet_->manager.changes(), std::string("relief after a change"), &CycleReport::reason),
+      1);
+  expect_healthy();
+}
+
 TEST_F(ReliefOfChannels, IsLeftOutWhereTheDelayIsZero) {
   start(Duration{0});
   ASSERT_TRUE(lose_an_unfortunate_cable());
