@@ -86,6 +86,7 @@ class PathsOfSwitches : SwitchPaths {
       const Lid lid{static_cast<std::uint16_t>(l)};
       const SwitchIdx at = last_of(lid);
       if (at == kNone<SwitchIdx>) continue;
+      have_at_hand(lid);
       closed_ = !visit(lid, at, !is_of_switch(lid) && sends_[at] != 0);
     }
   }
@@ -165,7 +166,7 @@ class PathsOfSwitches : SwitchPaths {
     for (Channel c = channels_.first[sw.value()]; c < channels_.first[sw.value() + 1]; ++c) {
       if (may(c)) candidates_.push_back(c);
     }
-    std::ranges::stable_sort(candidates_, {}, [&](Channel c) { return channels_.to[c]; });
+    std::ranges::sort(candidates_, {}, [&](Channel c) { return std::pair{channels_.to[c], c}; });
     for (const bool known : {true, false}) {
       for (const Channel c : candidates_) {
         if (known ? !is_known(c) : !turns_->add(c, chosen_[channels_.to[c]])) continue;

@@ -44,6 +44,7 @@ class SwitchPaths {
   }
 
   void write(SwitchIdx sw, Lid lid, PortNum port) {
+    at_hand_ = kNoBlock;
     written_.push_back({sw, lid, lft_.route(sw, lid)});
     lft_.set_route(sw, lid, port);
   }
@@ -59,6 +60,18 @@ class SwitchPaths {
     return lids;
   }
 
+  /// The entries of all switches side by side, until one is written: where LIDs are looked at one
+  /// after the other, each in every row, rows are too far apart for the cache.
+  void have_at_hand(Lid lid) {
+    const std::size_t block = lid.value() / kLftBlockSize;
+    if (block == at_hand_ || block >= lft_.blocks()) return;
+    entries_.resize(lft_.switches() * kLftBlockSize);
+    for (const SwitchIdx sw : sends_.indices())
+      std::ranges::copy(lft_.block(sw, block),
+                        entries_.begin() + static_cast<std::ptrdiff_t>(sw.value() * kLftBlockSize));
+    at_hand_ = block;
+  }
+
   /// Tables with all entries that were written are as they were before.
   void take_back(ForwardingTables& lft) const {
     for (const Written& each : written_ | std::views::reverse)
@@ -66,7 +79,9 @@ class SwitchPaths {
   }
 
   [[nodiscard]] Channel next(SwitchIdx sw, Lid lid) const {
-    return by_port_(sw, lft_.route(sw, lid));
+    const std::size_t value = lid.value();
+    if (value / kLftBlockSize != at_hand_) return by_port_(sw, lft_.route(sw, lid));
+    return by_port_(sw, entries_[sw.value() * kLftBlockSize + value % kLftBlockSize]);
   }
 
   /// The switch that hands packets for the LID over; kNone where there is none.
@@ -224,7 +239,11 @@ class SwitchPaths {
     PortNum before;
   };
 
+  static constexpr std::size_t kNoBlock = std::numeric_limits<std::size_t>::max();
+
   std::vector<Written> written_;
+  std::size_t at_hand_ = kNoBlock;
+  std::vector<PortNum> entries_;  // of that block
 
   void find_senders(std::size_t beside) {
     for (const SwitchIdx sw : fabric_.switch_node.indices()) {
