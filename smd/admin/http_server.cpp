@@ -93,7 +93,7 @@ std::string print_head(const HttpAnswer& answer) {
 
 /// TLS 1.3 alone, and without tickets: no request comes as early data, which somebody could record
 /// and send again. Where certificates are wanted, whoever came back with a ticket would be refused.
-Result<void> load(asio::ssl::context& context, const HttpServerOptions& options) {
+Result<void> load_certificates(asio::ssl::context& context, const HttpServerOptions& options) {
   if (SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_num_tickets(context.native_handle(), 0) != 1)
     return fail(Errc::Io, "this OpenSSL has no TLS 1.3");
@@ -116,6 +116,16 @@ Result<void> load(asio::ssl::context& context, const HttpServerOptions& options)
   context.load_verify_file(options.ca, error);
   if (error) return unusable(options.ca, error.message());
   return {};
+}
+
+/// None where there is no certificate.
+Result<std::optional<asio::ssl::context>> make_context(const HttpServerOptions& options) {
+  std::optional<asio::ssl::context> context;
+  if (options.certificate.empty()) return context;
+  context.emplace(asio::ssl::context::tls_server);
+  if (auto fine = load_certificates(*context, options); !fine)
+    return tl::unexpected<Error>(fine.error());
+  return context;
 }
 
 std::optional<std::string> decode_base64(std::string_view text) {
@@ -337,17 +347,22 @@ HttpServer::~HttpServer() { impl_->close(); }
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioRuntime& runtime,
                                                        Handler handler,
                                                        HttpServerOptions options) {
-  std::optional<asio::ssl::context> context;
-  if (!options.certificate.empty()) {
-    context.emplace(asio::ssl::context::tls_server);
-    if (auto fine = load(*context, options); !fine) return tl::unexpected<Error>(fine.error());
-  }
+  auto context = make_context(options);
+  if (!context) return tl::unexpected<Error>(context.error());
   auto listener = open_listener(options.listen, options.mode);
   if (!listener) return tl::unexpected<Error>(listener.error());
   auto impl = std::make_shared<Impl>(
-      runtime, std::move(handler), std::move(options), std::move(context), std::move(*listener));
+      runtime, std::move(handler), std::move(options), std::move(*context), std::move(*listener));
   impl->accept();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+/// A connection holds what it began with.
+Result<void> HttpServer::read_certificates() {
+  auto context = make_context(impl_->options);
+  if (!context) return tl::unexpected<Error>(context.error());
+  impl_->context = std::move(*context);
+  return {};
 }
 
 unsigned HttpServer::port() const { return impl_->listener.port; }

@@ -78,6 +78,10 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
 
+  /// Reads its certificates again, for those who connect from now on. Io where they cannot be used:
+  /// those of before stay.
+  [[nodiscard]] Result<void> read_certificates();
+
   /// Of TCP; 0 of a Unix socket.
   [[nodiscard]] unsigned port() const;
 

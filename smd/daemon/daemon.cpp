@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "smd/base/log.h"
+#include "smd/base/read_file.h"
 #include "smd/replica/stream.h"
 #include "smd/report/admin_commands.h"
 #include "smd/report/cycle_text.h"
@@ -67,6 +68,31 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.rest = running.rest;
   fresh.sm.state_dir = running.sm.state_dir;
   fresh.replica = running.replica;
+}
+
+/// Certificates, keys and tokens: the text of their files by option, of those that can be read.
+using KeyFiles = std::map<std::string, std::string>;
+
+void read_key_file(std::string_view option, const std::string& file, KeyFiles& out) {
+  if (file.empty()) return;
+  if (auto text = read_file(file, kLargestSettings)) out[std::string(option)] = std::move(*text);
+}
+
+KeyFiles read_key_files(const ReplicaConfig& config) {
+  KeyFiles out;
+  read_key_file("replica.certificate", config.certificate, out);
+  read_key_file("replica.key", config.key, out);
+  read_key_file("replica.ca", config.ca, out);
+  return out;
+}
+
+KeyFiles read_key_files(const RestConfig& config) {
+  KeyFiles out;
+  read_key_file("rest.token_file", config.token_file, out);
+  read_key_file("rest.certificate", config.certificate, out);
+  read_key_file("rest.key", config.key, out);
+  read_key_file("rest.ca", config.ca, out);
+  return out;
 }
 
 std::int64_t wall_ms() {
@@ -339,12 +365,52 @@ Result<void> Daemon::open_rest() {
       std::move(options));
   if (!server) return tl::unexpected<Error>(server.error());
   rest_ = std::move(*server);
+  key_files_.merge(read_key_files(config));
   log::info("rest.listen",
             "at={} port={} tls={}",
             config.listen,
             rest_->port(),
             config.certificate.empty() ? "no" : "yes");
   return {};
+}
+
+/// Where one of them cannot be used, all stay as they were.
+Result<void> Daemon::read_rest_files() {
+  const RestConfig& config = options_.config.rest;
+  std::vector<std::string> tokens;
+  if (!config.token_file.empty()) {
+    auto read = read_tokens(config.token_file);
+    if (!read) return tl::unexpected<Error>(read.error());
+    tokens = std::move(*read);
+  }
+  if (auto taken = rest_->read_certificates(); !taken) return taken;
+  ufm_->take_tokens(std::move(tokens));
+  return {};
+}
+
+/// Paths stay until a restart; what stands in the files does where it says so.
+void Daemon::compare_key_files() {
+  const auto find_changed = [this](const KeyFiles& now) {
+    std::vector<std::string> changed;
+    for (const auto& [option, text] : now) {
+      if (key_files_[option] != text) changed.push_back(option);
+    }
+    return changed;
+  };
+  if (replica_) {
+    for (const std::string& option : find_changed(read_key_files(options_.config.replica)))
+      log::info("config.change", "key={} what=content effect=after_restart", option);
+  }
+  if (!rest_) return;
+  KeyFiles now = read_key_files(options_.config.rest);
+  const std::vector<std::string> changed = find_changed(now);
+  if (changed.empty()) return;
+  if (const auto taken = read_rest_files(); !taken)
+    return log::error("rest.listen", "why=\"{}\" kept=old", taken.error().context);
+  for (const std::string& option : changed) {
+    log::info("config.change", "key={} what=content", option);
+    key_files_[option] = std::move(now[option]);
+  }
 }
 
 std::optional<RestStats> Daemon::rest_stats() const {
@@ -378,6 +444,7 @@ void Daemon::start_replica() {
     return;
   }
   network_ = std::move(*network);
+  key_files_.merge(read_key_files(config));
   replica_ =
       std::make_unique<StandbyReplication>(runtime_, *network_, config.peers, wall_ms, store_);
   replica_trouble_.clear();
@@ -564,6 +631,7 @@ void Daemon::reload() {
   const bool renamed = in_force.sm.subnet_prefix != options_.config.sm.subnet_prefix;
   options_.config = std::move(in_force);
   share_options();
+  compare_key_files();
   adopt_partition_file();
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,8 @@ class Daemon {
   void start_metrics();
   void start_rest();
   [[nodiscard]] Result<void> open_rest();
+  [[nodiscard]] Result<void> read_rest_files();
+  void compare_key_files();
   [[nodiscard]] AdminContext admin_context();
   void start_replica();
   [[nodiscard]] std::optional<ReplicaView> replica_view() const;
@@ -110,11 +113,12 @@ class Daemon {
   std::unique_ptr<SocketServer> admin_;
   std::unique_ptr<HttpServer> metrics_;
   std::unique_ptr<UfmCalls> ufm_;
-  std::unique_ptr<HttpServer> rest_;  // calls `ufm_`
-  std::string metrics_trouble_;       // why nobody can read numbers; empty as the next
-  std::string rest_trouble_;          // why nobody can call; empty: somebody can, or shall not
-  std::string replica_trouble_;       // why managers keep no copies of each other's state
-  std::optional<StateLock> lock_;     // of the state directory
+  std::unique_ptr<HttpServer> rest_;              // calls `ufm_`
+  std::map<std::string, std::string> key_files_;  // text that servers were given, by option
+  std::string metrics_trouble_;                   // why nobody can read numbers; empty as the next
+  std::string rest_trouble_;       // why nobody can call; empty: somebody can, or shall not
+  std::string replica_trouble_;    // why managers keep no copies of each other's state
+  std::optional<StateLock> lock_;  // of the state directory
   StateStore store_;
   StateFiles files_;
   PartitionControl partitions_;

@@ -69,6 +69,9 @@ class UfmCalls {
   /// Total: any request gets an answer. Whoever shows no token changes and learns nothing.
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request);
 
+  /// In place of those of before.
+  void take_tokens(std::vector<std::string> tokens) { options_.tokens = std::move(tokens); }
+
   /// `server` is left to whoever has it.
   [[nodiscard]] const RestStats& stats() const { return stats_; }
 

@@ -20,6 +20,7 @@
 #include "smd/base/log.h"
 #include "smd/state/state_store.h"
 #include "tests/sim/daemon_lab.h"
+#include "tests/support/certificates.h"
 #include "tests/support/exposition_check.h"
 #include "tests/support/files.h"
 #include "tests/support/wait_until.h"
@@ -263,6 +264,81 @@ TEST_F(DaemonTest, TakesOrdersOverHttp) {
   const test::MetricPage page = test::read_metric_page(numbers);
   EXPECT_EQ(page.trouble, "");
   EXPECT_EQ(page.sum("smd_rest_requests_total"), 3) << "taken, without a token, no request";
+}
+
+TEST_F(DaemonTest, TokensAreReadAgainWithTheConfiguration) {
+  options.config_path = folder / "smd.toml";
+  std::ofstream(options.config_path) << "";
+  options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
+  write_tokens(folder / "tokens", "0123456789abcdef\n");
+  const auto may_call = [&](const std::string& token) {
+    return read_page(options.config.rest.listen,
+                     fmt::format("GET /ufmRestV3/app/ufm_version HTTP/1.1\r\nAuthorization: Basic "
+                                 "{}\r\n\r\n",
+                                 token))
+               .find("ufm_release_version") != std::string::npos;
+  };
+  const unsigned long errors = log::count(log::Level::Error);
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          EXPECT_TRUE(may_call("0123456789abcdef"));
+          write_tokens(folder / "tokens", "fedcba9876543210\n");
+          EXPECT_FALSE(may_call("fedcba9876543210")) << "not before it is told";
+          std::raise(SIGHUP);
+          EXPECT_TRUE(test::wait_until([&] { return may_call("fedcba9876543210"); },
+                                       std::chrono::seconds(60)));
+          EXPECT_FALSE(may_call("0123456789abcdef"));
+          write_tokens(folder / "tokens", "short\n");
+          std::raise(SIGHUP);
+          EXPECT_TRUE(test::wait_until([&] { return log::count(log::Level::Error) > errors; },
+                                       std::chrono::seconds(60)));
+          EXPECT_TRUE(may_call("fedcba9876543210")) << "what was good stays";
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(log::count(log::Level::Error) - errors, 1u);
+}
+
+TEST_F(DaemonTest, OtherCertificatesBetweenManagersAreSaidToTakeARestart) {
+  options.config_path = folder / "smd.toml";
+  std::ofstream(options.config_path) << "";
+  options.config.replica = {.listen = "127.0.0.1:0",
+                            .peers = {},
+                            .certificate = folder / "own.pem",
+                            .key = folder / "own.key",
+                            .ca = folder / "ca.pem"};
+  const test::Authority authority("ours");
+  authority.write_certificate(options.config.replica.ca);
+  authority.issue("head", options.config.replica.certificate, options.config.replica.key);
+  const auto before = log::entries_after(0);
+  const std::uint64_t last = before.empty() ? 0 : before.back().number;
+  const auto said = [last] {
+    std::vector<std::string> out;
+    for (const log::Entry& each : log::entries_after(last)) {
+      if (each.event == "config.change" && each.text.starts_with("key=replica.") &&
+          each.text.find(" what=content ") != std::string::npos)
+        out.push_back(each.text);
+    }
+    return out;
+  };
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          authority.issue("head", options.config.replica.certificate, options.config.replica.key);
+          std::raise(SIGHUP);
+          EXPECT_TRUE(
+              test::wait_until([&] { return said().size() >= 2; }, std::chrono::seconds(60)));
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_THAT(said(),
+              testing::ElementsAre("key=replica.certificate what=content effect=after_restart",
+                                   "key=replica.key what=content effect=after_restart"));
 }
 
 TEST_F(DaemonTest, WithoutTokensItRunsAndNobodyCanCall) {

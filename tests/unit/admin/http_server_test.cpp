@@ -537,6 +537,21 @@ TEST_F(HttpTlsTest, NoConnectionIsTakenUpAgain) {
   }
 }
 
+TEST_F(HttpTlsTest, CertificatesAreReadAgainForWhoeverConnectsThen) {
+  listen_for_bodies(options("ca.pem"));
+  theirs_.write_certificate(folder_ / "ca.pem");
+  EXPECT_EQ(call(kPost, "caller"), "") << "ours is shown, and theirs is expected here";
+  theirs_.issue("head", folder_ / "head.pem", folder_ / "head.key");
+  ASSERT_TRUE(server_->read_certificates());
+  EXPECT_THAT(call(kPost, "other"), EndsWith("POST /x abc Bearer t"));
+  EXPECT_EQ(call(kPost, "caller"), "");
+  std::filesystem::copy_file(folder_ / "caller.key",
+                             folder_ / "head.key",
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_FALSE(server_->read_certificates()) << "of another certificate";
+  EXPECT_THAT(call(kPost, "other"), EndsWith("POST /x abc Bearer t")) << "those before stay";
+}
+
 TEST_F(HttpTlsTest, FilesThatAreNoneAreSaid) {
   const auto refuse = [&](HttpServerOptions options) {
     options.listen = "127.0.0.1:0";
