@@ -12,6 +12,7 @@
 #include "smd/manager/plan_job.h"
 #include "smd/manager/sweep.h"
 #include "smd/policy/lid_assignment.h"
+#include "smd/policy/port_policy.h"
 #include "smd/policy/qos_rules.h"
 
 namespace smd {
@@ -218,12 +219,33 @@ void Cycle::await_book() {
 
 void Cycle::read_held() { read_back(&Cycle::route); }
 
-/// One that was away, and names another manager now, who may have written its tables.
-bool Cycle::was_ruled_by_another(NodeIdx node) const {
+/// Of a node that was away: its end port names nobody or another manager now, who may have written
+/// tables.
+bool Cycle::was_ruled_by_another(PortIdx end) const {
   const Fabric& fabric = *found_.fabric;
-  return before_.in_force && !before_.in_force->fabric().find_node(fabric.node_guid[node]) &&
-         fabric.port_info[fabric.port_of(node, PortNum{0})].master_sm_lid !=
-             lids_.base[fabric.sm_port];
+  return before_.in_force && fabric.port_info[end].master_sm_lid != lids_.base[fabric.sm_port] &&
+         !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[end]]);
+}
+
+/// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again. What they
+/// held before does not count any more, but how many P_Keys hosts were using does. Of adapters that
+/// name nobody the ports come up.
+void Cycle::doubt_port_tables() {
+  const Fabric& fabric = *found_.fabric;
+  ProgramState& confirmed = parts_.state.program;
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    const bool is_switch = fabric.is_switch(node);
+    if (is_switch && !was_ruled_by_another(fabric.port_of(node, PortNum{0}))) continue;
+    for (const PortIdx port : fabric.ports_of(node)) {
+      const bool is_doubtful =
+          is_switch ||
+          (fabric.port_info[port].master_sm_lid != kUnassignedLid && was_ruled_by_another(port));
+      if (!is_doubtful || !is_managed(fabric, port)) continue;
+      const PortRef ref{fabric.node_guid[node], fabric.number_of(port)};
+      confirmed.keys.doubt(ref);
+      confirmed.doubtful.insert(ref);
+    }
+  }
 }
 
 /// A plan starts from what the switches hold: what somebody else wrote is read before it is made.
@@ -232,8 +254,9 @@ void Cycle::read_back(void (Cycle::*then)()) {
   for (const SwitchIdx sw : found_.fabric->switch_node.indices()) {
     const SwitchInfo& info = found_.fabric->switch_info[sw];
     const bool is_fresh = info.linear_fdb_top == 0 && !has_random_table(info);  // from power-on
-    if (!is_fresh && !was_ruled_by_another(found_.fabric->switch_node[sw])) continue;
-    const Guid guid = found_.fabric->node_guid[found_.fabric->switch_node[sw]];
+    const NodeIdx node = found_.fabric->switch_node[sw];
+    if (!is_fresh && !was_ruled_by_another(found_.fabric->port_of(node, PortNum{0}))) continue;
+    const Guid guid = found_.fabric->node_guid[node];
     if (is_fresh) {
       confirmed.forget(guid);
       confirmed.multicast.note_restarted(guid);
@@ -242,6 +265,7 @@ void Cycle::read_back(void (Cycle::*then)()) {
       confirmed.multicast.forget(guid);
     }
   }
+  doubt_port_tables();
   std::vector<TableBlock> blocks = find_unread_blocks(*found_.fabric, lids_.top, confirmed.tables);
   if (blocks.empty()) return (this->*then)();
   read_back_.emplace(parts_.client, parts_.settings.ports.m_key);

@@ -115,7 +115,8 @@ class Cycle {
   void address();
   void await_book();
   void read_held();
-  [[nodiscard]] bool was_ruled_by_another(NodeIdx node) const;
+  [[nodiscard]] bool was_ruled_by_another(PortIdx end) const;
+  void doubt_port_tables();
   void read_back(void (Cycle::*then)());
   [[nodiscard]] std::shared_ptr<const ActiveSubnet> routes_to_keep() const;
   [[nodiscard]] bool finds_unknown_entries(const Fabric& ours) const;

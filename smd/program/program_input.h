@@ -42,8 +42,8 @@ struct ProgramState {
   /// packets that were sent by what they were before may be on their way.
   std::optional<TimePoint> changed_at;
 
-  /// Ports of adapters that may have been started anew, though they are Active: their tables are
-  /// read again by the next run.
+  /// Ports whose tables somebody else may have written, or that may have been started anew, though
+  /// they are Active: they are read again by the next run.
   std::set<PortRef> doubtful;
 
   /// A switch that is fresh from power-on: nothing known of it holds. `multicast` aside, which has

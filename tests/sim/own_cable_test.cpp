@@ -1,5 +1,6 @@
 // A manager whose own cable is out knows nothing of the others, and they go on as they are: what it
 // knew of them stays, but for what somebody else has written meanwhile.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "sim-backend/agents/node_state.h"
+#include "smd/policy/partition_file.h"
 #include "tests/support/cables.h"
 #include "tests/support/managers.h"
 
@@ -364,6 +367,81 @@ TEST(OwnCable, BringsBackTablesThatAnotherHasWritten) {
                 now.routing->lft.route(sw, Lid{lid}));
   }
   EXPECT_EQ(find_broken_route(all), "");
+}
+
+/// P_Keys of adapters, and what the first entry of each port for VLs of high priority weighs.
+struct PortTables {
+  std::map<std::uint32_t, std::set<PKey>> keys;
+  std::map<std::pair<std::uint32_t, unsigned>, unsigned> weights;
+
+  explicit PortTables(const TimedFabric& on) {
+    const auto& nodes = on.fabric.spec().nodes;
+    for (std::uint32_t n = 0; n < nodes.size(); ++n) {
+      for (unsigned p = 1; p <= nodes[n].num_ports(); ++p) {
+        if (nodes[n].ports[p].peer_node == sim::kNoNode) continue;
+        const sim::PortRegs& port = on.fabric.node_state(n).ports[p];
+        if (port.vl_arb) weights[{n, p}] = port.vl_arb->high[0].weight;
+        if (nodes[n].type == NodeType::Ca) keys[n] = {port.p_keys.begin(), port.p_keys.end()};
+        if (nodes[n].type == NodeType::Ca) keys[n].erase(PKey{0});
+      }
+    }
+  }
+};
+
+// What ports hold is as little known as what switches do.
+TEST(OwnCable, BringsBackTablesOfPortsThatAnotherHasWritten) {
+  Managers all("fat-tree:k=4,levels=2", {"host-00000", "host-00007"});
+  const auto come_up = [&](std::size_t which, unsigned priority, unsigned key) {
+    Settings settings = manager_settings(priority);
+    const std::string rules = fmt::format("Default=0x7fff: ALL=full;\nA=0x{:x}: ALL=full;\n", key);
+    settings.partitions =
+        PartitionPolicy{.rules = parse_partition_file(rules, "p").value().rules, .enforcement = {}};
+    settings.qos.high = {{{.vl = Vl{0}, .weight = static_cast<std::uint8_t>(key)}}};
+    all[which].start(settings);
+    return all.settle();
+  };
+  ASSERT_TRUE(come_up(0, 9, 0x11));
+  ASSERT_TRUE(come_up(1, 2, 0x22));
+  const PortTables wanted(all);
+  ASSERT_GT(wanted.weights.size(), wanted.keys.size()) << "of ports of switches, too";
+  set_own_cable(all, all[0].node, false);
+  all[0].manager->request_sweep("test");
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master; }, std::chrono::seconds(60)));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  ASSERT_NE(PortTables(all).keys, wanted.keys) << "it is to write something";
+  ASSERT_NE(PortTables(all).weights, wanted.weights) << "likewise";
+  all[1].kill();
+  set_own_cable(all, all[0].node, true);
+  ASSERT_TRUE(all.run_until(
+      [&] { return all[0].manager->at_rest() && !all[0].manager->last_cycle()->cut_off; },
+      std::chrono::seconds(60)));
+  EXPECT_EQ(PortTables(all).keys, wanted.keys);
+  EXPECT_EQ(PortTables(all).weights, wanted.weights);
+}
+
+// Those that are not back when loads are balanced are lost as any others.
+TEST(OwnCable, KeepsNothingForOthersOnceLoadsAreBalancedWithoutThem) {
+  SimulatedSubnetOptions options;
+  options.settings.rebalance_delay = std::chrono::seconds(10);
+  SimulatedSubnet subnet(spec_of(kIrregular), options);
+  ASSERT_TRUE(subnet.start());
+  disturb(subnet, [&] { return subnet.settle(); });
+  const std::uint32_t host = subnet.fabric.spec().sm_node;
+  set_own_cable(subnet, host, false);
+  ASSERT_TRUE(subnet.settle());
+  const std::set<std::uint32_t> part = list_near(subnet, leaf_of(subnet, host), 12);
+  set_border(subnet, part, false);
+  set_own_cable(subnet, host, true);
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.manager.at_rest(); }, std::chrono::seconds(1)));
+  ASSERT_EQ(subnet.manager.in_force()->fabric().switch_count(), part.size());
+  EXPECT_EQ(subnet.kept().directions.size(), 16u);
+  ASSERT_TRUE(
+      subnet.run_until([&] { return subnet.manager.last_cycle()->reason.starts_with("relief"); },
+                       std::chrono::seconds(60)));
+  ASSERT_TRUE(subnet.run_until([&] { return subnet.manager.at_rest(); }, std::chrono::seconds(1)));
+  EXPECT_EQ(subnet.kept().directions.size(), part.size());
 }
 
 // A state directory of another fabric, or of this one before its switches were replaced.
