@@ -56,6 +56,7 @@ Session::Session(Runtime& runtime,
   administration_.server().add_manager(groups_);
   administration_.server().add_manager(table_reads_);
   administration_.server().set_wall(hooks.observer.wall);
+  administration_.server().set_expects_view([this] { return manager_.expects_to_publish(); });
   connect();
   records_.open(*this);
 }

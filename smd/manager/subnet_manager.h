@@ -147,6 +147,12 @@ class SubnetManager {
 
   [[nodiscard]] const Publisher<ActiveSubnet>& active() const { return active_; }
 
+  /// The cycle that runs may yet publish another one, or what the last one reached is held back.
+  [[nodiscard]] bool expects_to_publish() const {
+    return election_.state() == SmState::Master &&
+           ((cycle_ && !is_published_) || active_.current() != state_.in_force);
+  }
+
   /// Ports that a cycle brought up. Before what it reached is published.
   [[nodiscard]] Signal<PortsUp>& came_up() { return came_up_; }
 

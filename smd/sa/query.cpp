@@ -81,6 +81,30 @@ bool speaks_for_another(const SubnetView& view, const Query& query) {
   return port != query.requester;
 }
 
+bool is_stranger(const SubnetView& view, const Query& query) {
+  if (query.requester == kNone<PortIdx>) return true;
+  const auto method = static_cast<Method>(query.header.mad.method);
+  const bool changes = method == Method::Set || method == Method::Delete;
+  Gid named;
+  switch (static_cast<RecordId>(query.header.mad.attribute_id)) {
+    case RecordId::McMemberRecord:
+      if (!changes || !asks(query, member_component::kPortGid)) return false;
+      named = decode_mc_member_record(query.data)->port_gid;
+      break;
+    case RecordId::ServiceRecord:
+      if (!changes || !asks(query, service_component::kGid)) return false;
+      named = decode_service_record(query.data)->gid;
+      break;
+    case RecordId::PathRecord:
+      if (!asks(query, path_component::kSgid)) return false;
+      named = decode_path_record(query.data)->sgid;
+      break;
+    default:
+      return false;
+  }
+  return !is_elsewhere(view, named) && find_gid(view, named) == kNone<PortIdx>;
+}
+
 Client client_of(const MadPacket& request) {
   return {request.remote_lid, request.remote_qp, request.sl, request.pkey_index};
 }

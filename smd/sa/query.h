@@ -61,6 +61,10 @@ struct Query {
 /// port that is not the one it came from. IBA lets a port do so for those of its partition.
 [[nodiscard]] bool speaks_for_another(const SubnetView& view, const Query& query);
 
+/// Nobody is known that has the LID which the request came from, or the GID of this subnet that it
+/// gives as that of who asks.
+[[nodiscard]] bool is_stranger(const SubnetView& view, const Query& query);
+
 /// What one request may cost.
 struct QueryLimits {
   std::size_t bytes = std::size_t{64} << 20;  // of records in one answer

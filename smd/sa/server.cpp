@@ -42,6 +42,10 @@ bool is_segment(const SaHeader& header) {
   return header.rmpp.active() && static_cast<Method>(header.mad.method) == Method::GetMulti;
 }
 
+/// Clients ask again after as long.
+constexpr Duration kLongestForView = std::chrono::seconds(1);
+constexpr Duration kLongestForTables = std::chrono::seconds(10);
+
 constexpr Duration kPaceWindow = std::chrono::milliseconds(100);
 
 /// Ports whose pace is remembered although they asked nothing lately.
@@ -75,6 +79,7 @@ void Server::set_limits(const ServerLimits& limits) {
 void Server::adopt(std::shared_ptr<const SubnetView> view) {
   view_ = std::move(view);
   decide_off_loop();
+  resume([this](const Parked& each) { return !view_ || each.what == WaitsFor::View; });
 }
 
 /// Where paths are given out in turn or by contention, and where ports are held to a pace, each
@@ -131,7 +136,7 @@ void Server::receive(const MadPacket& packet) {
     return;
   }
   if (is_segment(header)) return on_segment(transfer, header, packet);
-  enqueue(packet, {});
+  enqueue({.packet = packet});
 }
 
 /// The first LID of the port, whichever it asks from; where nobody is known to have it, itself.
@@ -212,7 +217,7 @@ void Server::on_segment(const TransferId& id, const SaHeader& header, const MadP
     forget(found);
   } else if (reception.receiver.state() == RmppState::Done && !reception.queued) {
     reception.queued = true;
-    if (!enqueue(reception.address, reception.receiver.data())) forget(found);
+    if (!enqueue({.packet = reception.address, .data = reception.receiver.data()})) forget(found);
   }
 }
 
@@ -228,8 +233,8 @@ bool Server::comes_too_fast(Lid lid) {
   return ++pace.requests > most;
 }
 
-bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
-  const Lid port = port_of(packet.remote_lid);
+bool Server::enqueue(Request request) {
+  const Lid port = port_of(request.packet.remote_lid);
   auto found = waiting_.find(port);
   const std::size_t own =
       use_of(port).parked + (found == waiting_.end() ? 0 : found->second.size());
@@ -241,7 +246,7 @@ bool Server::enqueue(const MadPacket& packet, std::vector<std::byte> data) {
     found = waiting_.emplace(port, std::deque<Request>{}).first;
     turns_.push_back(port);
   }
-  found->second.push_back({.packet = packet, .data = std::move(data)});
+  found->second.push_back(std::move(request));
   ++waiting_count_;
   if (!std::exchange(turn_armed_, true)) arm_turn();
   return true;
@@ -289,8 +294,7 @@ std::size_t Server::serve(const Request& waiting) {
     return 1;
   }
   if (!view_) {
-    ++stats_.busy;
-    refuse(packet, request, Status::Busy);
+    park_or_drop(waiting);
     return 1;
   }
   const bool trusted = request.sm_key != SmKey{} && request.sm_key == view_->parts().trust_key;
@@ -306,14 +310,16 @@ std::size_t Server::serve(const Request& waiting) {
                     .trusted = trusted,
                     .client = client_of(packet),
                     .requester = view_->lids().owner_of(packet.remote_lid),
-                    .may_wait = true};
+                    .may_wait = may_wait(waiting, WaitsFor::Tables)};
   Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
   if (answer.waits) {
-    park(waiting);
-    return cost;
-  }
-  if (answer.status != Status::Ok) {
+    park(waiting, WaitsFor::Tables);
+  } else if (answer.status == Status::Busy ||
+             (answer.status != Status::Ok && is_stranger(*view_, query) &&
+              (waiting.parked_at || expects_view()))) {
+    park_or_drop(waiting);
+  } else if (answer.status != Status::Ok) {
     if (answer.status == Status::NoResources) say_limit(query);
     refuse(packet, request, answer.status);
   } else {
@@ -322,29 +328,54 @@ std::size_t Server::serve(const Request& waiting) {
   return cost;
 }
 
+bool Server::expects_view() const { return expects_view_ && expects_view_(); }
+
+bool Server::may_wait(const Request& request, WaitsFor what) const {
+  const Duration longest = what == WaitsFor::View ? kLongestForView : kLongestForTables;
+  return !request.parked_at || runtime_.now() < *request.parked_at + longest;
+}
+
 /// A request that is repeated meanwhile is the same.
-void Server::park(const Request& request) {
+void Server::park(const Request& request, WaitsFor what) {
   const MadPacket& packet = request.packet;
-  const auto id = [](const MadPacket& of) {
-    return TransferId{{of.remote_lid, of.remote_qp}, decode_sa_header(of.mad)->mad.transaction_id};
-  };
-  if (std::ranges::any_of(parked_, [&](const auto& each) {
-        return each.first == port_of(packet.remote_lid) && id(each.second.packet) == id(packet);
-      })) {
+  const TransferId id{{packet.remote_lid, packet.remote_qp},
+                      decode_sa_header(packet.mad)->mad.transaction_id};
+  if (!parked_ids_.insert(id).second) {
     ++stats_.repeated;
     return;
   }
   const Lid port = port_of(packet.remote_lid);
   change_use(port, [](Use& use) { ++use.parked; });
-  parked_.emplace_back(port, request);
+  parked_.push_back({port, id, what, request});
+  if (!request.parked_at) parked_.back().request.parked_at = runtime_.now();
   --stats_.requests;  // counted when it is answered
+  arm_tick();
+}
+
+/// Nothing that there is could answer it.
+void Server::park_or_drop(const Request& request) {
+  if (expects_view() && may_wait(request, WaitsFor::View)) return park(request, WaitsFor::View);
+  ++stats_.busy;
+}
+
+/// They are answered again.
+template <class Predicate>
+void Server::resume(Predicate is_due) {
+  std::deque<Parked> stay;
+  for (Parked& each : std::exchange(parked_, {})) {
+    if (!is_due(std::as_const(each))) {
+      stay.push_back(std::move(each));
+      continue;
+    }
+    parked_ids_.erase(each.id);
+    change_use(each.port, [](Use& use) { --use.parked; });
+    enqueue(std::move(each.request));
+  }
+  parked_ = std::move(stay);
 }
 
 void Server::go_on() {
-  for (auto& [port, request] : std::exchange(parked_, {})) {
-    change_use(port, [](Use& use) { --use.parked; });
-    enqueue(request.packet, std::move(request.data));
-  }
+  resume([](const Parked& each) { return each.what == WaitsFor::Tables; });
 }
 
 Answer Server::ask(const Query& query) {
@@ -517,11 +548,13 @@ void Server::tick() {
     ++stats_.transfers_failed;
     each = forget(each);
   }
+  resume([this](const Parked& each) { return !may_wait(each.request, each.what); });
   arm_tick();
 }
 
 void Server::arm_tick() {
-  if ((transfers_.empty() && receptions_.empty()) || std::exchange(tick_armed_, true)) return;
+  const bool is_idle = transfers_.empty() && receptions_.empty() && parked_.empty();
+  if (is_idle || std::exchange(tick_armed_, true)) return;
   tick_ = Timer(runtime_, runtime_.now() + kTick, [this] { tick(); });
 }
 

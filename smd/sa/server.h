@@ -1,6 +1,10 @@
 // Subnet administration as a service on QP1 of the manager's port: takes requests, answers them
 // from the last view that was adopted, and keeps the segmented transfers going.
 //
+// Where there is no view, nobody is answered, and a request of a port that the view does not know
+// waits for the view of the cycle that is under way: ports come up, and ask, before it is there.
+// Clients take a status for the last word, but ask again where nothing comes.
+//
 // Ports wait in queues of their own and are served in turn, a few requests each turn of the loop:
 // whoever floods waits behind himself. Most PathRecords never come here (path_responder.h).
 // Everything that a port can make us keep has a limit, however many queue pairs and LIDs it asks
@@ -12,6 +16,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -52,7 +58,7 @@ struct ServerStats {
   std::uint64_t requests = 0;   // well-formed, of a method that wants an answer
   std::uint64_t answered = 0;   // status 0
   std::uint64_t refused = 0;    // any other status
-  std::uint64_t busy = 0;       // of those: no view yet, or too many transfers
+  std::uint64_t busy = 0;       // too many transfers: refused; no view that knows the port: dropped
   std::uint64_t records = 0;    // in answers
   std::uint64_t malformed = 0;  // dropped
   std::uint64_t unasked = 0;    // dropped: answers, traps, control of unknown transfers
@@ -83,6 +89,10 @@ class Server {
   /// What requests are answered from, from now on; answers under way go on as they were.
   void adopt(std::shared_ptr<const SubnetView> view);
 
+  /// Whether a view is being made that may know who is not known now: they wait for it, for a
+  /// second at most. Null: none ever is.
+  void set_expects_view(std::function<bool()> expects) { expects_view_ = std::move(expects); }
+
   /// When the choice of paths may have changed: whether PathRecords are answered off the loop.
   void decide_off_loop();
 
@@ -99,7 +109,8 @@ class Server {
   /// What a client would be answered, whatever came of the transfer; Busy before there is a view.
   [[nodiscard]] Answer ask(const Query& query);
 
-  /// What requests wait for may be there: they are answered again.
+  /// Tables that requests wait for may be there: these are answered again. After 10 s each is, with
+  /// what is known.
   void go_on();
 
   /// A MAD of our own accord.
@@ -116,7 +127,7 @@ class Server {
   /// Requests that wait for their turn.
   [[nodiscard]] std::size_t waiting() const { return waiting_count_; }
 
-  /// Requests that wait for something to be read.
+  /// Requests that wait for something to be read, or for a view.
   [[nodiscard]] std::size_t parked() const { return parked_.size(); }
 
  private:
@@ -151,8 +162,18 @@ class Server {
 
   /// A request that waits for its turn.
   struct Request {
-    MadPacket packet;             // of one in segments: the first that came
-    std::vector<std::byte> data;  // of one in segments
+    MadPacket packet;                    // of one in segments: the first that came
+    std::vector<std::byte> data;         // of one in segments
+    std::optional<TimePoint> parked_at;  // the first time
+  };
+
+  enum class WaitsFor : std::uint8_t { View, Tables };
+
+  struct Parked {
+    Lid port;  // whose limits it counts against
+    TransferId id;
+    WaitsFor what;
+    Request request;
   };
 
   using Transfers = std::map<TransferId, Transfer>;
@@ -163,7 +184,7 @@ class Server {
     std::size_t transfers = 0;
     std::size_t transfer_bytes = 0;
     std::size_t half_open = 0;
-    std::size_t parked = 0;  // requests that wait for something to be read
+    std::size_t parked = 0;
 
     friend bool operator==(const Use&, const Use&) = default;
   };
@@ -184,11 +205,16 @@ class Server {
   [[nodiscard]] bool has_room_for_transfer(Lid port, std::size_t bytes) const;
   Receptions::iterator forget(Receptions::iterator reception);
   [[nodiscard]] bool comes_too_fast(Lid lid);
-  bool enqueue(const MadPacket& packet, std::vector<std::byte> data);
+  bool enqueue(Request request);
   void arm_turn();
   void serve_turn();
   std::size_t serve(const Request& request);
-  void park(const Request& request);
+  [[nodiscard]] bool expects_view() const;
+  [[nodiscard]] bool may_wait(const Request& request, WaitsFor what) const;
+  void park(const Request& request, WaitsFor what);
+  void park_or_drop(const Request& request);
+  template <class Predicate>
+  void resume(Predicate is_due);
   void count(const SaHeader& request, Status status);
   void say_limit(const Query& query);
   void refuse(const MadPacket& packet, const SaHeader& request, Status status);
@@ -210,12 +236,14 @@ class Server {
   std::shared_ptr<PathResponder> paths_ = std::make_shared<PathResponder>();
   std::vector<RecordManager*> keepers_;
   Transport::Receive on_answer_;
+  std::function<bool()> expects_view_;
   std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next
   std::deque<Lid> turns_;  // ports with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;
-  std::deque<std::pair<Lid, Request>> parked_;  // by port
-  std::map<Lid, Use> uses_;                     // of ports that have anything under way
-  std::map<Lid, Pace> paces_;                   // of ports that asked lately
+  std::deque<Parked> parked_;
+  std::set<TransferId> parked_ids_;
+  std::map<Lid, Use> uses_;    // of ports that have anything under way
+  std::map<Lid, Pace> paces_;  // of ports that asked lately
   std::size_t transfer_bytes_ = 0;
   Transfers transfers_;
   std::deque<TransferId> going_on_;  // with more to send, in turn; some may be over

@@ -342,6 +342,26 @@ TEST(Session, NobodyIsAnsweredBeforeThereIsASubnet) {
   EXPECT_EQ(bench.ask(), sa::Status::Ok);
 }
 
+/// A port comes up, and is told to register again, in the middle of a cycle.
+TEST(Session, AHostThatAsksAsSoonAsItsPortIsActiveIsAnswered) {
+  for (const bool first : {true, false}) {
+    Bench bench;
+    if (first) {
+      bench.session->start();
+    } else {
+      bench.net.fabric.set_link(kH2, PortNum{1}, false);
+      ASSERT_TRUE(bench.bring_up());
+      bench.net.fabric.set_link(kH2, PortNum{1}, true);
+    }
+    ASSERT_TRUE(bench.net.run_until(
+        [&] { return bench.net.fabric.port_info(kH2, PortNum{1}).state() == PortState::Active; }));
+    bench.join(1);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_EQ(bench.answers.front().mad.status, 0) << (first ? "in the first cycle" : "later on");
+    EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+  }
+}
+
 TEST(Session, WhoIsMasterNoMoreAnswersNobodyAndKeepsWhatClientsLeft) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());
@@ -351,6 +371,7 @@ TEST(Session, WhoIsMasterNoMoreAnswersNobodyAndKeepsWhatClientsLeft) {
   rival.tell();
   ASSERT_TRUE(bench.run_to(Phase::Standby));
   EXPECT_EQ(bench.ask(), sa::Status::Busy);
+  EXPECT_EQ(bench.status_of([&] { bench.join(2); }), std::nullopt);
   EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
   bench.net.sent.clear();
   bench.net.run_for(100s);

@@ -56,15 +56,118 @@ TEST(SaServer, AnswersHaveTheSlOfTheirPathWhereThereIsOne) {
   EXPECT_EQ(sl_of_answer(node_by_lid(host), Lid{400}), 9) << "whom nobody knows";
 }
 
-TEST(SaServer, SaysBusyUntilThereIsASubnet) {
-  sim::SimRuntime runtime;
-  FakeTransport transport;
-  Server server(runtime, transport);
-  transport.deliver(packet_of(node_by_lid(Lid{1}), Lid{40}, 1));
-  runtime.run_until(runtime.now());
-  ASSERT_EQ(transport.sent.size(), 1u);
-  EXPECT_EQ(decode_sa_header(transport.sent[0].mad)->mad.status, 1);
-  EXPECT_EQ(server.stats().busy, 1u);
+/// Clients take a status for the last word, but ask again where nothing comes.
+TEST(SaServer, IsSilentUntilThereIsASubnet) {
+  ServerBench bench;
+  bench.server.adopt(nullptr);
+  bench.give(node_by_lid(Lid{1}));
+  bench.run_for(5s);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.stats().busy, 1u);
+  EXPECT_EQ(bench.server.stats().refused, 0u);
+  EXPECT_EQ(bench.server.parked(), 0u);
+}
+
+/// While a cycle runs: ports come up, and ask, before there is a view that knows them.
+struct AwaitedView : ::testing::Test {
+  AwaitedView() {
+    bench.server.set_expects_view([this] { return expected; });
+  }
+
+  Asked path_from(const char* name, Gid dgid) {
+    namespace part = path_component;
+    PathRecord wanted{.dgid = dgid, .sgid = {kDefaultSubnetPrefix, guid_of(*after, name)}};
+    return ask(Method::Get, RecordId::PathRecord, part::kSgid | part::kDgid, wanted, 64);
+  }
+
+  Gid gid(const char* name) { return {kDefaultSubnetPrefix, guid_of(*after, name)}; }
+
+  void publish(std::shared_ptr<const SubnetView> view) {
+    expected = false;
+    bench.server.adopt(std::move(view));
+    bench.run();
+  }
+
+  bool expected = true;
+  ServerBench bench;
+  std::shared_ptr<const SubnetView> after = view_of("H1-S1 H2-S1 S1-S2 H3-S2 H4-S2");
+};
+
+TEST_F(AwaitedView, IsWaitedForWhereThereIsNone) {
+  bench.server.adopt(nullptr);
+  for (std::uint16_t host = 40; host < 60; ++host) bench.give(all_nodes(), Lid{host});
+  bench.run_for(500ms);
+  bench.give(all_nodes(), Lid{40});  // which asks again
+  bench.run_for(400ms);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.parked(), 20u);
+  EXPECT_EQ(bench.server.stats().repeated, 1u);
+  publish(after);
+  EXPECT_EQ(bench.server.parked(), 0u);
+  EXPECT_EQ(bench.server.stats().answered, 20u);
+  EXPECT_EQ(bench.server.stats().busy, 0u);
+}
+
+TEST_F(AwaitedView, MayKnowWhoIsNotKnownYet) {
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"));
+  bench.run_for(900ms);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.parked(), 1u);
+  publish(after);
+  ASSERT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.sent(0).mad.status, 0);
+}
+
+/// Its LID was another port's: the view has an owner for it.
+TEST_F(AwaitedView, MayKnowThePortThatARequestNamesAsItsOwn) {
+  bench.give(path_from("H4", gid("H1")), lid_of(*bench.view, "H2"));
+  bench.run();
+  EXPECT_TRUE(bench.transport.sent.empty());
+  publish(after);
+  ASSERT_EQ(bench.transport.sent.size(), 1u);
+  EXPECT_EQ(bench.sent(0).mad.status, 0);
+}
+
+TEST_F(AwaitedView, IsWaitedForByNobodyWhoIsAnsweredFromTheLastOne) {
+  const Lid known = lid_of(*bench.view, "H2");
+  bench.give(path_from("H1", gid("H2")), known, 1);
+  bench.give(path_from("H1", {kDefaultSubnetPrefix, Guid{0x4711}}), known, 2);
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 2u);
+  EXPECT_EQ(bench.sent(0).mad.status, 0);
+  EXPECT_EQ(bench.sent(1).mad.status, static_cast<std::uint16_t>(Status::InvalidGid));
+}
+
+TEST_F(AwaitedView, IsWaitedForForASecond) {
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"));
+  bench.run_for(1200ms);
+  EXPECT_EQ(bench.server.parked(), 0u);
+  EXPECT_TRUE(bench.transport.sent.empty()) << "it asks again";
+  EXPECT_EQ(bench.server.stats().busy, 1u);
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"));
+  bench.run();
+  EXPECT_EQ(bench.server.parked(), 1u);
+}
+
+TEST_F(AwaitedView, ThatDoesNotKnowWhoWaitedAnswersNothing) {
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"));
+  bench.run();
+  publish(view_of("H1-S1 H2-S1 S1-S2 H3-S2"));
+  EXPECT_EQ(bench.server.parked(), 0u);
+  EXPECT_TRUE(bench.transport.sent.empty());
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"), 2);
+  bench.run();
+  ASSERT_EQ(bench.transport.sent.size(), 1u) << "no other one is expected";
+  EXPECT_EQ(bench.sent(0).mad.status, static_cast<std::uint16_t>(Status::InvalidGid));
+}
+
+TEST_F(AwaitedView, ThatNeverComesLeavesNobodyWaiting) {
+  bench.give(path_from("H4", gid("H1")), lid_of(*after, "H4"));
+  bench.run();
+  publish(nullptr);
+  EXPECT_EQ(bench.server.parked(), 0u);
+  bench.run_for(5s);
+  EXPECT_TRUE(bench.transport.sent.empty());
 }
 
 TEST(SaServer, RefusalsCarryTheStatusAndNoKey) {
