@@ -238,12 +238,41 @@ Answer find_vl_arb_records(const SubnetView& view, const Query& query, const Que
   return std::move(sink).finish();
 }
 
+void HeldTables::note_asked(Guid node) {
+  std::uint64_t& last = asked_[node];
+  by_turn_.erase({last, node});
+  last = ++turn_;
+  by_turn_.emplace(last, node);
+}
+
+/// Requests that wait may be for several nodes: what was read for one goes before it is answered
+/// only where all of them together are too much.
+void HeldTables::make_room(Guid node) {
+  while (blocks_.size() >= kMost) {
+    const auto oldest =
+        std::ranges::find_if(by_turn_, [node](const auto& each) { return each.second != node; });
+    if (oldest == by_turn_.end()) return;
+    forget(Guid{oldest->second});
+  }
+}
+
 void HeldTables::note(const TableBlock& block, const std::optional<SmpData>& data) {
-  if (blocks_.size() >= kMost) blocks_.clear();  // to be read again by whoever asks
+  if (!asked_.contains(block.node)) note_asked(block.node);
+  if (!blocks_.contains(block)) make_room(block.node);
   blocks_[block] = data;
 }
 
+void HeldTables::forget_all() {
+  blocks_.clear();
+  asked_.clear();
+  by_turn_.clear();
+}
+
 void HeldTables::forget(Guid node) {
+  if (const auto asked = asked_.find(node); asked != asked_.end()) {
+    by_turn_.erase({asked->second, node});
+    asked_.erase(asked);
+  }
   const auto begin = blocks_.lower_bound({.node = node});
   auto end = begin;
   while (end != blocks_.end() && end->first.node == node) ++end;
@@ -321,6 +350,9 @@ std::optional<Answer> TableReadManager::answer(const SubnetView& view, const Que
   if ((id != RecordId::SlToVlTableRecord && id != RecordId::VlArbTableRecord) ||
       (method != Method::Get && method != Method::GetTable) || !asks(query, kLid))
     return std::nullopt;
+  const PortIdx end = view.lids().owner_of(wanted_lid(query));
+  if (end != kNone<PortIdx> && is_visible(view, query, end))
+    held_.note_asked(view.fabric().node_guid[view.fabric().node_of[end]]);
   std::vector<TableBlock> unread = find_unread_tables(view, query, held_);
   if (unread.empty()) return std::nullopt;
   const std::size_t cost = unread.size();

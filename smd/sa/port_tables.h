@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "smd/mad/tables.h"
@@ -87,8 +89,12 @@ struct TableBlock {
 
 class HeldTables {
  public:
-  /// Of all ports together: sixteen switches of 64 ports, or a fabric of hosts.
+  /// Of all ports together: fifteen switches of 64 ports, or a fabric of hosts. Beyond it the node
+  /// that nobody has asked for for longest makes room, with all that it holds.
   static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+  /// A client asks for tables of the node.
+  void note_asked(Guid node);
 
   /// What the agent answered, or nothing where it did not.
   void note(const TableBlock& block, const std::optional<SmpData>& data);
@@ -97,10 +103,12 @@ class HeldTables {
   void forget(Guid node);
 
   /// Other tables are set than before, so those that no longer are may hold what was set.
-  void forget_all() { blocks_.clear(); }
+  void forget_all();
 
   /// Agents that did not answer are asked once more.
   void forget_unanswered();
+
+  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
 
   [[nodiscard]] bool knows(const TableBlock& block) const { return blocks_.contains(block); }
 
@@ -112,7 +120,12 @@ class HeldTables {
  private:
   [[nodiscard]] const SmpData* find(const TableBlock& block) const;
 
+  void make_room(Guid node);
+
   std::map<TableBlock, std::optional<SmpData>> blocks_;
+  std::map<Guid, std::uint64_t> asked_;  // of each node, the turn of the last request
+  std::set<std::pair<std::uint64_t, Guid>> by_turn_;
+  std::uint64_t turn_ = 0;
 };
 
 /// Blocks that the answer to `query` would have, that nobody set and of which `held` knows nothing.
@@ -128,12 +141,12 @@ class TableReadManager final : public RecordManager {
 
   /// `read`: to be noted in `held` sooner or later, which outlives this; then the server goes on
   /// with requests that wait.
-  TableReadManager(const HeldTables& held, Read read) : held_(held), read_(std::move(read)) {}
+  TableReadManager(HeldTables& held, Read read) : held_(held), read_(std::move(read)) {}
 
   [[nodiscard]] std::optional<Answer> answer(const SubnetView& view, const Query& query) override;
 
  private:
-  const HeldTables& held_;
+  HeldTables& held_;
   Read read_;
 };
 

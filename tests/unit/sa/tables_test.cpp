@@ -1,7 +1,9 @@
 // Tables of ports as records, and paths under the site's QoS rules.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 #include "smd/sa/path_finder.h"
@@ -37,7 +39,7 @@ Answer table(const SubnetView& view,
 }
 
 struct PortTables : ::testing::Test {
-  PortTables() : parts(parts_of(kTree)) {
+  explicit PortTables(std::string_view text = kTree) : parts(parts_of(text)) {
     auto fabric = std::make_shared<Fabric>(*parts.fabric);
     for (PortInfo& info : fabric->port_info) {
       info.capability_mask = port_cap::kIsSlMappingSupported;
@@ -346,7 +348,7 @@ TEST(QosPaths, HoldBothEndsToPathBitsUnderTwoSetsOfPaths) {
 
 /// A service whose ports hold tables that nobody set.
 struct UnsetTables : PortTables {
-  UnsetTables() {
+  explicit UnsetTables(std::string_view text = kTree) : PortTables(text) {
     parts.held = &held;
     bench.server.adopt(std::make_shared<const SubnetView>(parts));
     bench.server.add_manager(manager);
@@ -464,6 +466,86 @@ TEST_F(UnsetTables, WhatTheSiteSetsIsNotRead) {
   bench.run();
   EXPECT_THAT(bench.transport.sent, SizeIs(1));
   EXPECT_TRUE(wanted.empty());
+}
+
+TEST_F(UnsetTables, ThatAreNotReadInTenSecondsAreAnsweredAsFarAsTheyAreKnown) {
+  using std::chrono_literals::operator""ms;
+  using std::chrono_literals::operator""s;
+  bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"), 1);
+  bench.give(row(Method::GetTable, component_bit(0), {.lid = lid("S1")}), lid("H1"), 2);
+  bench.run();
+  ASSERT_THAT(wanted, ::testing::Not(::testing::IsEmpty()));
+  const Guid sw = ref("S1:1").node;
+  for (const TableBlock& block : std::exchange(wanted, {})) {
+    if (block.node == sw && block.modifier % 2 == 0) held.note(block, SmpData{});
+  }
+  // Others are done meanwhile, again and again.
+  for (int i = 0; i < 49; ++i) {
+    bench.server.go_on();
+    bench.run_for(200ms);
+  }
+  EXPECT_TRUE(bench.transport.sent.empty());
+  EXPECT_EQ(bench.server.parked(), 2u);
+  bench.run_for(400ms);
+  EXPECT_EQ(bench.server.parked(), 0u);
+  ASSERT_THAT(bench.transport.sent, SizeIs(2));
+  EXPECT_EQ(bench.sent(0).mad.status, static_cast<std::uint16_t>(Status::NoRecords));
+  EXPECT_EQ(bench.sent(1).mad.status, 0);
+  EXPECT_GT(bench.server.stats().records, 0u);
+}
+
+TEST(HeldTables, TheNodeThatNobodyAskedForForLongestMakesRoom) {
+  constexpr Guid kOne{1}, kOther{2}, kThird{3};
+  const auto block = [](Guid node, std::size_t i) {
+    return TableBlock{.node = node, .modifier = static_cast<std::uint32_t>(i)};
+  };
+  HeldTables held;
+  held.note_asked(kOne);
+  held.note_asked(kOther);
+  for (std::size_t i = 0; i < HeldTables::kMost / 2; ++i) {
+    held.note(block(kOne, i), SmpData{});
+    held.note(block(kOther, i), std::nullopt);
+  }
+  held.note(block(kOther, 0), SmpData{});
+  EXPECT_EQ(held.size(), HeldTables::kMost);
+  held.note_asked(kOne);
+  held.note_asked(kThird);
+  held.note(block(kThird, 0), SmpData{});
+  EXPECT_EQ(held.size(), HeldTables::kMost / 2 + 1);
+  EXPECT_TRUE(held.knows(block(kOne, 0)));
+  EXPECT_FALSE(held.knows(block(kOther, 0)));
+  EXPECT_TRUE(held.knows(block(kThird, 0)));
+}
+
+/// Sixteen switches in a ring, with hosts on all other ports.
+std::string large_ring() {
+  std::string text;
+  for (unsigned s = 1; s <= 16; ++s) {
+    text += fmt::format("S{}:64-S{}:1 ", s, s % 16 + 1);
+    for (unsigned port = 2; port < 64; ++port)
+      text += fmt::format("S{}:{}-H{}:1 ", s, port, 100 * s + port);
+  }
+  return text;
+}
+
+struct LargeSwitches : UnsetTables {
+  LargeSwitches() : UnsetTables(large_ring()) {}
+};
+
+TEST_F(LargeSwitches, OfWhichMoreIsAskedForThanIsKeptAreAllAnswered) {
+  for (unsigned s = 1; s <= 16; ++s) {
+    bench.give(row(Method::GetTable, component_bit(0), {.lid = lid(fmt::format("S{}", s))}),
+               lid(fmt::format("H{}", 100 * s + 2)));
+    bench.run();
+  }
+  EXPECT_GT(wanted.size(), HeldTables::kMost);
+  EXPECT_EQ(bench.server.parked(), 16u);
+  for (int read = 0; read < 3 && bench.server.parked() > 0; ++read) {
+    answer_all(4);
+    EXPECT_LE(held.size(), HeldTables::kMost);
+  }
+  EXPECT_EQ(bench.server.parked(), 0u);
+  EXPECT_EQ(bench.server.stats().answered, 16u);
 }
 
 }  // namespace tables_test
