@@ -3,9 +3,11 @@
 #include <csignal>
 #include <cstdio>
 #include <utility>
+#include <vector>
 
 #include "sim-backend/management/sim_fabric.h"
 #include "sim-backend/management/sim_transport.h"
+#include "smd/base/log.h"
 #include "smd/base/program.h"
 #include "smd/daemon/daemon.h"
 #include "smd/transport/umad_ports.h"
@@ -13,11 +15,26 @@
 namespace smd::bin {
 namespace {
 
-Result<std::unique_ptr<Transport>> open_umad(AsioRuntime& runtime, const Config& config) {
-  return open_umad_transport(runtime,
-                             {.device = config.transport.device,
-                              .port = PortNum{static_cast<std::uint8_t>(config.transport.port)},
-                              .port_guid = config.transport.port_guid});
+Result<std::unique_ptr<Transport>> open_umad(KeptPort& kept,
+                                             AsioRuntime& runtime,
+                                             const Config& config) {
+  const UmadSelection configured{.device = config.transport.device,
+                                 .port = PortNum{static_cast<std::uint8_t>(config.transport.port)},
+                                 .port_guid = config.transport.port_guid};
+  auto transport = open_umad_transport(runtime, kept.select(configured));
+  if (!transport) return transport;
+  const LocalPort taken = (*transport)->local_port();
+  if (!kept.note(configured, taken.port_guid)) return transport;
+  const std::vector<UmadPort> ports = list_ports();
+  if (count_choices(ports, list_pairs(), configured) > 1)
+    log::warn("transport.choice",
+              "taken=\"{} port {}\" guid={} of=\"{}\"; transport.port_guid, or device and port, "
+              "would name one",
+              taken.device,
+              taken.port,
+              taken.port_guid,
+              print_ports(ports));
+  return transport;
 }
 
 }  // namespace
@@ -31,7 +48,9 @@ int run(const Config& config,
   std::signal(SIGPIPE, SIG_IGN);
   auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
-  Daemon::OpenTransport open = open_umad;
+  Daemon::OpenTransport open = [kept = KeptPort{}](AsioRuntime& on, const Config& now) mutable {
+    return open_umad(kept, on, now);
+  };
   if (config.transport.kind == TransportKind::Sim) {
     auto spec =
         sim::load_fabric(config.transport.fabric.empty() ? "fat-tree" : config.transport.fabric);

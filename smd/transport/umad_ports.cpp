@@ -206,6 +206,34 @@ Result<UmadPorts> select_ports(std::span<const UmadPort> ports,
   return UmadPorts{*smi, gsi == nullptr ? *smi : *gsi};
 }
 
+std::size_t count_choices(std::span<const UmadPort> ports,
+                          std::span<const UmadPair> pairs,
+                          const UmadSelection& selection) {
+  if (selection.port != PortNum{0} || selection.port_guid != Guid{0}) return 1;
+  std::vector<const UmadPort*> gsis;
+  for (const UmadPort& port : ports) gsis.push_back(find_gsi(ports, pairs, port));
+  return static_cast<std::size_t>(std::ranges::count_if(ports, [&](const UmadPort& port) {
+    return port.is_infiniband && !port.sm_disabled && rank(port.state) > 0 &&
+           (selection.device.empty() || port.device == selection.device) &&
+           std::ranges::find(gsis, &port) == gsis.end();
+  }));
+}
+
+UmadSelection KeptPort::select(const UmadSelection& configured) const {
+  UmadSelection out = configured;
+  const bool names_one = !configured.device.empty() && configured.port != PortNum{0};
+  if (configured == configured_ && !names_one && configured.port_guid == Guid{0})
+    out.port_guid = guid_;
+  return out;
+}
+
+bool KeptPort::note(const UmadSelection& configured, Guid opened) {
+  const bool first = guid_ == Guid{0} || configured != configured_;
+  configured_ = configured;
+  guid_ = opened;
+  return first;
+}
+
 std::string print_ports(std::span<const UmadPort> ports) {
   if (ports.empty()) return "none";
   std::string text;

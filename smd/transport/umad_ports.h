@@ -33,6 +33,8 @@ struct UmadSelection {
   std::string device;
   PortNum port{0};
   Guid port_guid{0};
+
+  friend bool operator==(const UmadSelection&, const UmadSelection&) = default;
 };
 
 /// Two devices of one adapter: QP0 (SMI) on the one, QP1 (GSI) on the other, as XDR adapters have
@@ -63,6 +65,26 @@ struct UmadPorts {
 
 /// What the library says of pairs; nothing where it is older than that call.
 [[nodiscard]] std::vector<UmadPair> list_pairs();
+
+/// Of how many one is chosen by its state, or by its place in the list.
+[[nodiscard]] std::size_t count_choices(std::span<const UmadPort> ports,
+                                        std::span<const UmadPair> pairs,
+                                        const UmadSelection& selection);
+
+/// The port that was opened first, where what is configured may mean several: it is the one that is
+/// meant from then on. Another one that is up while it is away may be of another subnet.
+class KeptPort {
+ public:
+  /// What to open.
+  [[nodiscard]] UmadSelection select(const UmadSelection& configured) const;
+
+  /// That it was opened; true: for the first time.
+  bool note(const UmadSelection& configured, Guid opened);
+
+ private:
+  UmadSelection configured_;
+  Guid guid_{0};  // 0: nothing was opened yet
+};
 
 /// "mlx5_0 port 1 (Active), mlx5_1 port 1 (Down, Ethernet)", or "none".
 [[nodiscard]] std::string print_ports(std::span<const UmadPort> ports);

@@ -229,6 +229,56 @@ TEST(SelectPorts, WhereNoPlaneIsUpSaysSo) {
                         "IsSMdisabled), smi1 port 1 (Down)"));
 }
 
+TEST(KeptPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
+  std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 1, kInit)};
+  KeptPort kept;
+  const auto open = [&](const UmadSelection& configured) {
+    const auto chosen = select_ports(ports, {}, kept.select(configured));
+    if (chosen) kept.note(configured, chosen->smi.port_guid);
+    return chosen;
+  };
+  for (const UmadSelection& configured :
+       {UmadSelection{}, UmadSelection{.port = PortNum{1}}, UmadSelection{}}) {
+    ports[0].state = kActive;
+    ASSERT_EQ(open(configured)->smi.device, "mlx5_0");
+    ports[0].state = kDown;
+    EXPECT_EQ(open(configured)->smi.device, "mlx5_0") << "in whatever state it is";
+    const UmadPort gone = ports.front();
+    ports.erase(ports.begin());
+    EXPECT_FALSE(open(configured));
+    EXPECT_EQ(open(configured).error().code, Errc::NoDevice);
+    ports.insert(ports.begin(), gone);
+    EXPECT_EQ(open(configured)->smi.device, "mlx5_0");
+  }
+  EXPECT_EQ(open({.device = "mlx5_1"})->smi.device, "mlx5_1") << "another one is configured";
+}
+
+/// The adapter may have been replaced.
+TEST(KeptPort, IsNotAskedForWhereOneIsNamed) {
+  const UmadSelection by_name{.device = "mlx5_0", .port = PortNum{1}};
+  const UmadSelection by_guid{.port_guid = Guid{0x111}};
+  for (const UmadSelection& configured : {by_name, by_guid}) {
+    KeptPort kept;
+    EXPECT_TRUE(kept.note(configured, Guid{0x101}));
+    EXPECT_EQ(kept.select(configured), configured);
+    EXPECT_FALSE(kept.note(configured, Guid{0x102}));
+  }
+}
+
+TEST(CountChoices, CountsWhatIsUpAndNotNamed) {
+  const std::vector<UmadPort> ports{port("mlx5_0", 1, kActive),
+                                    port("mlx5_0", 2, kDown),
+                                    without_managers(port("mlx5_0", 3, kActive)),
+                                    port("mlx5_1", 1, kInit),
+                                    port("mlx5_1", 2, kActive, false)};
+  EXPECT_EQ(count_choices(ports, {}, {}), 2u);
+  EXPECT_EQ(count_choices(ports, {}, {.device = "mlx5_0"}), 1u);
+  EXPECT_EQ(count_choices(ports, {}, {.port = PortNum{1}}), 1u);
+  EXPECT_EQ(count_choices(ports, {}, {.port_guid = Guid{0x101}}), 1u);
+  const std::vector<UmadPair> pairs{{.smi = "mlx5_0", .gsi = "mlx5_1", .gsi_port = PortNum{1}}};
+  EXPECT_EQ(count_choices(ports, pairs, {}), 1u) << "two of one adapter";
+}
+
 TEST(PrintPorts, NamesDeviceNumberStateAndLinkLayer) {
   EXPECT_EQ(print_ports({}), "none");
   const std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 2, kDown, false)};
