@@ -7,13 +7,6 @@
 namespace smd {
 namespace {
 
-/// A node that could not exist is treated as one that did not answer.
-bool plausible(const NodeInfo& info) {
-  return info.node_type >= 1 && info.node_type <= 3 && info.num_ports >= 1 &&
-         info.num_ports <= 254 && info.local_port.value() <= info.num_ports &&
-         (info.is_switch() || info.local_port.value() >= 1) && info.node_guid != Guid{};
-}
-
 /// Who answers under the GUID of `node` may be that one. An adapter has as many ports as the survey
 /// has room for; two switches under one GUID are told apart by their links.
 bool fits(const Survey::Node& node, const NodeInfo& info) {
@@ -80,7 +73,7 @@ void Explorer::on_node_info(const SmpRoute& route,
   Result<NodeInfo> info = fail(Errc::Timeout, "");
   if (answered(reply)) info = decode_node_info(reply->data);
   // Nothing is cabled to port 0.
-  const bool may_be = info && plausible(*info) && (!from || info->local_port != PortNum{0});
+  const bool may_be = info && is_plausible(*info) && (!from || info->local_port != PortNum{0});
   if (!may_be) {
     std::string why = answered(reply) ? "NodeInfo that cannot be" : describe(reply);
     if (from) {
@@ -327,7 +320,7 @@ void Explorer::verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested
         }
         link(newer, contested);
         on_contradiction(older);
-        if (near == older && info && plausible(*info)) on_node_info(*route, older, reply);
+        if (near == older && info && is_plausible(*info)) on_node_info(*route, older, reply);
       };
   ask({.route = *route}, on_reply);
 }

@@ -21,6 +21,12 @@ std::size_t fitting_length(std::string_view text, std::size_t limit) {
 
 }  // namespace
 
+bool is_plausible(const NodeInfo& info) {
+  return info.node_type >= 1 && info.node_type <= 3 && info.num_ports >= 1 &&
+         info.num_ports <= 254 && info.local_port.value() <= info.num_ports &&
+         (info.is_switch() || info.local_port.value() >= 1) && info.node_guid != Guid{};
+}
+
 Result<NodeInfo> decode_node_info(std::span<const std::byte> data) {
   ByteReader in(data);
   const NodeInfo info{

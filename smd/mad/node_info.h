@@ -31,6 +31,9 @@ struct NodeInfo {
   friend bool operator==(const NodeInfo&, const NodeInfo&) = default;
 };
 
+/// Whether there may be such a node at all. Who answers otherwise is as if it had not answered.
+[[nodiscard]] bool is_plausible(const NodeInfo& info);
+
 Result<NodeInfo> decode_node_info(std::span<const std::byte> data);
 void encode_node_info(const NodeInfo& info, std::span<std::byte, kSmpDataSize> data);
 [[nodiscard]] std::string print_node_info(const NodeInfo& info);

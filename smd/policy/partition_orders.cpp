@@ -230,9 +230,11 @@ std::optional<std::uint16_t> parse_partition_key(std::string_view text) {
 std::optional<Guid> parse_port_guid(std::string_view text) {
   if (!text.starts_with("0x")) return std::nullopt;
   const auto number = partition_text::read_number(text);
-  if (!number || *number == 0 || *number == ~std::uint64_t{0}) return std::nullopt;
+  if (!number || !may_be_port_guid(Guid{*number})) return std::nullopt;
   return Guid{*number};
 }
+
+bool may_be_port_guid(Guid guid) { return guid != Guid{} && guid != Guid{~std::uint64_t{0}}; }
 
 std::optional<Membership> parse_membership(std::string_view text) {
   if (text.empty()) return std::nullopt;

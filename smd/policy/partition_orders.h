@@ -102,6 +102,9 @@ struct PartitionOrder {
                                                                       const PartitionOrders& orders,
                                                                       const std::string& text);
 
+/// Neither 0 nor all ones.
+[[nodiscard]] bool may_be_port_guid(Guid guid);
+
 /// A port GUID: "0x" and up to 16 digits, neither 0 nor all ones.
 [[nodiscard]] std::optional<Guid> parse_port_guid(std::string_view text);
 

@@ -224,7 +224,12 @@ Result<Guid> find_port_guid(const ActiveSubnet& now, const std::string& text) {
   if (!text.starts_with("0x")) {
     const auto port = find_port_by_name(now, text);
     if (!port) return tl::unexpected<Error>(port.error());
-    return fabric.port_guid[*port];
+    const Guid guid = fabric.port_guid[*port];
+    if (!may_be_port_guid(guid))
+      return fail(
+          Errc::Invalid,
+          fmt::format("'{}' says that its port GUID is {}, which is none", printable(text), guid));
+    return guid;
   }
   const auto guid = parse_port_guid(text);
   if (!guid)

@@ -164,7 +164,7 @@ void PortMKeys::put(const KeyLink& link) {
 
 void PortMKeys::learn_node(const SmpRequest& request, const SmpReply& reply) {
   const auto info = decode_node_info(reply.data);
-  if (!info || request.route.kind == SmpRoute::Kind::LidRouted) return;
+  if (!info || !is_plausible(*info) || request.route.kind == SmpRoute::Kind::LidRouted) return;
   const KeyPort here{.node = info->node_guid,
                      .port = info->port_guid,
                      .number = info->local_port,
@@ -174,6 +174,7 @@ void PortMKeys::learn_node(const SmpRequest& request, const SmpReply& reply) {
     if (request.route.kind == SmpRoute::Kind::Directed) own_ = here;
     return;
   }
+  if (info->local_port == PortNum{0}) return;  // nothing is cabled to it
   SmpRoute parent = request.route;
   parent.path = {};
   for (std::size_t i = 0; i + 1 < path.size(); ++i) parent.path.push_back(path[i]);

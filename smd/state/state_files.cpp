@@ -103,17 +103,17 @@ struct StateFiles::Journal {
 
 /// Whoever runs it first writes; others wait for that.
 struct StateFiles::CopyTask {
-  CopyTask(std::string state_dir, std::string_view name, std::string text)
-      : state_dir_(std::move(state_dir)), name_(name), text_(std::move(text)) {}
+  CopyTask(std::string state_dir, const StateKind& kind, std::string text)
+      : state_dir_(std::move(state_dir)), kind_(kind), text_(std::move(text)) {}
 
   const Result<void>& run() {
-    std::call_once(begun_, [this] { written_ = write_state(state_dir_, name_, text_); });
+    std::call_once(begun_, [this] { written_ = save_state_text(state_dir_, kind_, text_); });
     return written_;
   }
 
  private:
   std::string state_dir_;
-  std::string_view name_;
+  StateKind kind_;
   std::string text_;
   std::once_flag begun_;
   Result<void> written_;
@@ -183,7 +183,7 @@ void StateFiles::save_aside(const StateKind& kind, bool again) {
     copy->changed = true;
     return;
   }
-  auto task = std::make_shared<CopyTask>(state_dir_, kind.name, kind.print(store_.get()));
+  auto task = std::make_shared<CopyTask>(state_dir_, kind, kind.print(store_.get()));
   auto copy =
       std::make_shared<PendingCopy>(PendingCopy{.kind = kind, .again = again, .task = task});
   pending_.push_back(copy);

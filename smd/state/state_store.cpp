@@ -18,6 +18,11 @@ namespace smd {
 
 namespace {
 
+constexpr std::uint64_t kMostPort = 254;
+
+/// Of a longer one the loop would feel that it is read once more.
+constexpr std::size_t kMostReadBack = std::size_t{1} << 16;
+
 constexpr std::uint64_t kMostCells = 1u << 24;  // of a lattice
 
 std::optional<std::uint64_t> parse_whole(std::string_view word, int base, std::uint64_t most) {
@@ -100,7 +105,7 @@ std::optional<KeyPort> parse_m_key_port(std::istringstream& words) {
     return word.starts_with("0x") ? parse_whole(word.substr(2), 16, ~std::uint64_t{0})
                                   : std::nullopt;
   };
-  const auto of = guid(node), key = guid(port), at = parse_whole(number, 10, 254);
+  const auto of = guid(node), key = guid(port), at = parse_whole(number, 10, kMostPort);
   if (!of || *of == 0 || !key || !at || (kind != "switch" && kind != "end")) return std::nullopt;
   return KeyPort{.node = Guid{*of},
                  .port = Guid{*key},
@@ -176,7 +181,11 @@ std::string print_m_key_links(const std::vector<KeyLink>& links) {
                    end.is_switch ? "switch" : "end",
                    last);
   };
+  const auto can_be = [](const KeyPort& end) {
+    return end.node != Guid{} && end.number.value() <= kMostPort;
+  };
   for (const auto& [one, other] : links) {
+    if (!can_be(one) || !can_be(other)) continue;  // else the whole file would be refused
     print(one, ' ');
     print(other, '\n');
   }
@@ -314,6 +323,7 @@ constinit const StateKind StateKind::kSlToVlMark{
       return std::string(state.sl_to_vl_mark ? "set by routes\n" : "");
     },
     [](std::string_view text, const std::string&, PersistentState& state) {
+      // Another manager may know nothing of what was set in our own time.
       state.sl_to_vl_mark |= !text.empty();
       return Faults{};
     }};
@@ -381,10 +391,23 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
   return state;
 }
 
+Result<void> save_state_text(const std::string& state_dir,
+                             const StateKind& kind,
+                             const std::string& text) {
+  PersistentState scratch;
+  if (const Faults faults = kind.parse(text, std::string(kind.name), scratch); !faults.empty())
+    return fail(
+        Errc::Malformed,
+        "the next start would refuse it, so what was there stays: " + print_fault(faults.front()));
+  return write_state(state_dir, kind.name, text);
+}
+
 Result<void> save_state(const std::string& state_dir,
                         const PersistentState& state,
                         const StateKind& kind) {
-  return write_state(state_dir, kind.name, kind.print(state));
+  const std::string text = kind.print(state);
+  if (text.size() <= kMostReadBack) return save_state_text(state_dir, kind, text);
+  return write_state(state_dir, kind.name, text);
 }
 
 StateStore::StateStore(PersistentState kept)

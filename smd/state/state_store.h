@@ -140,7 +140,13 @@ class StateStore {
 /// Kinds whose file does not exist are empty; every fault of every file otherwise.
 [[nodiscard]] Parsed<PersistentState> load_state(const std::string& state_dir);
 
-/// Creates the directory if needed. After a failure the old file is untouched.
+/// Of a kind of PersistentState, as it was printed: only what the next start would take. Creates
+/// the directory if needed. After a failure the old file is untouched.
+Result<void> save_state_text(const std::string& state_dir,
+                             const StateKind& kind,
+                             const std::string& text);
+
+/// The same, but that a long text is written unread.
 Result<void> save_state(const std::string& state_dir,
                         const PersistentState& state,
                         const StateKind& kind);

@@ -196,6 +196,27 @@ TEST(PartitionOrders, GoByNamesOfPorts) {
   EXPECT_THAT(why(name + ":1=owner"), HasSubstr("is no PORT=full or PORT=limited"));
 }
 
+/// Such an order would stand in a state file that the next start refuses.
+TEST(PartitionOrders, NameNobodyWhosePortGuidIsNone) {
+  Ordered lab;
+  lab.bring_up();
+  const std::string name = lab.fabric.spec().nodes[lab.node_of(1)].description;
+  const std::shared_ptr<const ActiveSubnet> now = lab.manager.active().current();
+  const PortIdx port = find_end_port(now->fabric(), lab.guid(1));
+  for (const Guid guid : {Guid{}, Guid{~std::uint64_t{0}}}) {
+    auto fabric = std::make_shared<Fabric>(now->fabric());
+    fabric->port_guid[port] = guid;
+    SweepReport sweep = now->sweep;
+    sweep.fabric = std::move(fabric);
+    const ActiveSubnet changed{
+        .sweep = std::move(sweep), .lids = now->lids, .routing = now->routing, .rows = now->rows};
+    const auto found = find_port_guid(changed, name + ":1");
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().context,
+              fmt::format("'{}:1' says that its port GUID is {}, which is none", name, guid));
+  }
+}
+
 TEST(PartitionOrders, ThatAreNoneAreRefusedInALineAndChangeNothing) {
   Ordered lab("Site=0x11: ALL=full;\nStorage=0x12: 0x1=full;\n");
   lab.bring_up();

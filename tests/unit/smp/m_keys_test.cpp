@@ -191,6 +191,17 @@ TEST_F(PortKeysTest, TheLinksOfOneManagerServeAnother) {
   EXPECT_EQ(standby.find(path({1}), name(kSeed)), derive_m_key(kSeed, kSwitch));
 }
 
+TEST_F(PortKeysTest, FromANodeThatCannotBeNothingIsLearnt) {
+  learn_all();
+  const std::vector<KeyLink> links = keys_.links();
+  learn(path({1, 7}), NodeType::Ca, Guid{}, kHost, 1);
+  learn(path({1, 7}), NodeType::Switch, kHostNode, kHost, 0);
+  learn(path({1, 7}), NodeType::Switch, kHostNode, kHost, 9);
+  learn(path({1, 7}), NodeType::Ca, kHostNode, kHost, 255);
+  learn(path({}), NodeType::Ca, Guid{}, kOwn, 1);
+  EXPECT_EQ(keys_.links(), links);
+}
+
 TEST_F(PortKeysTest, KnownPortsHaveTheirFormerKeyUntilTheyAreSet) {
   learn_all();
   keys_.adopt({seed(kNewSeed), seed(kSeed)});

@@ -212,6 +212,19 @@ TEST_F(Lids, ThatCouldNotBeWrittenAreTriedAgainAside) {
   EXPECT_EQ(on_disk().lids, book_of(1, 5));
 }
 
+TEST_F(Lids, AKindThatTheNextStartWouldRefuseIsNotWrittenAndSaid) {
+  const SwitchRanks good{{Guid{0x10}, 1}};
+  book_store.put_directions(good);
+  write_one();
+  book_store.put_directions({{Guid{}, 1}});
+  write_one();
+  EXPECT_EQ(aside.alarm(), "the state directory does not take directions; tried again every 10 s");
+  EXPECT_EQ(on_disk().directions, good);
+  book_store.put_directions({{Guid{0x20}, 1}});
+  write_one();
+  EXPECT_EQ(aside.alarm(), "");
+}
+
 /// Whoever puts it needs to know at once how it went.
 TEST_F(Lids, AnotherKindIsWrittenAtOnceAndAfterTheWriteOfItThatIsUnderWay) {
   std::ofstream(state) << "a file where the directory should be";

@@ -62,6 +62,19 @@ TEST(TurnsFile, KeepsThemInTheStateDirectory) {
 
 const std::vector<cc::CcKey> kKeys = {cc::CcKey{0x22}, cc::CcKey{0x1122334455667788}};
 
+TEST(SavedState, ThatTheNextStartWouldRefuseIsNotSavedAndWhatIsThereStays) {
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
+  ASSERT_TRUE(save_state(folder, {.turns = kTurns}, StateKind::kTurns));
+  const auto saved = save_state(folder, {.turns = {{}}}, StateKind::kTurns);
+  ASSERT_FALSE(saved);
+  EXPECT_EQ(saved.error().code, Errc::Malformed);
+  EXPECT_THAT(saved.error().context, testing::HasSubstr("turns:1: '"));
+  const auto found = load_state(folder);
+  ASSERT_TRUE(found) << print_fault(found.error().front());
+  EXPECT_EQ(found->turns, kTurns);
+}
+
 TEST(CcKeysFile, PrintsOneLinePerKeyAndReadsItBack) {
   const std::string text = print_cc_keys(kKeys);
   EXPECT_EQ(text, "0x0000000000000022\n0x1122334455667788\n");
@@ -100,6 +113,18 @@ TEST(MKeyLinksFile, PrintsOneLinePerLinkAndReadsItBack) {
             "0x0000000000000010 0x0000000000000011 1 end "
             "0x0000000000000020 0x0000000000000020 3 switch\n");
   EXPECT_EQ(parse_m_key_links(text, "m_key_links").value(), links);
+}
+
+TEST(MKeyLinksFile, HasNoLinkThatItsReaderWouldRefuse) {
+  KeyPort nobody = kSwitchEnd, nowhere = kSwitchEnd;
+  nobody.node = Guid{};
+  nowhere.number = PortNum{255};
+  const KeyLink good{kHostEnd, kSwitchEnd};
+  const std::string text = print_m_key_links(
+      {{kHostEnd, nobody}, {nobody, kHostEnd}, good, {kHostEnd, nowhere}, {nowhere, kHostEnd}});
+  const auto links = parse_m_key_links(text, "m_key_links");
+  ASSERT_TRUE(links) << print_fault(links.error().front());
+  EXPECT_EQ(*links, std::vector{good});
 }
 
 TEST(MKeyLinksFile, NamesEveryFaultWithItsLine) {
