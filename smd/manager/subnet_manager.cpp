@@ -72,6 +72,11 @@ SubnetManager::SubnetManager(
   if (settings_.directed_only.value_or(!transport.routes_smps_by_lid()) &&
       !settings_.strategy.lids_while_sweeping)
     client_.set_directed_only([this](Lid lid) { return path_of(lid); });
+  client_.set_same_port([this](Lid one, Lid other) {
+    const ActiveSubnet* now = state_.in_force.get();
+    const PortIdx port = now == nullptr ? kNone<PortIdx> : now->lids->owner_of(one);
+    return port != kNone<PortIdx> && now->lids->owner_of(other) == port;
+  });
   traps_.adopt(settings_);
   connect();
 }

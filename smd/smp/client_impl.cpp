@@ -306,20 +306,30 @@ void SmpClient::Impl::receive(const MadPacket& packet) {
   if (!smp) {
     ++stats.malformed;
   } else if (smp->method == Method::GetResp) {
-    on_answer(*smp);
+    on_answer(*smp, packet.remote_lid);
   } else {
     ++stats.unsolicited;
     if (unsolicited) unsolicited(*smp, packet);
   }
 }
 
-void SmpClient::Impl::on_answer(const Smp& smp) {
+/// Some drivers give no source for what our own port sends to itself.
+bool SmpClient::Impl::may_come_from(const SmpRoute& asked, Lid from) const {
+  return asked.kind != SmpRoute::Kind::LidRouted || from == asked.lid ||
+         (asked.lid == local_lid && !is_unicast(from)) || (same_port && same_port(asked.lid, from));
+}
+
+void SmpClient::Impl::on_answer(const Smp& smp, Lid from) {
   const auto match = wire_ids.find(static_cast<std::uint32_t>(smp.transaction_id));
   if (!match || match->attempt > requests.at(match->request).attempt) {
     ++stats.late;
     return;
   }
   PendingRequest& request = requests.at(match->request);
+  if (!may_come_from(request.request.route, from)) {
+    ++stats.unsolicited;
+    return;
+  }
   if (find_mismatch(request.request, smp) != nullptr) {
     ++stats.malformed;
     request.garbled = true;

@@ -56,7 +56,8 @@ struct SmpClient::Impl {
   }
 
   void receive(const MadPacket& packet);
-  void on_answer(const Smp& smp);
+  [[nodiscard]] bool may_come_from(const SmpRoute& asked, Lid from) const;
+  void on_answer(const Smp& smp, Lid from);
   void on_lost(const Error& error);
 
   void leave_wire(PendingRequest& request);
@@ -69,6 +70,7 @@ struct SmpClient::Impl {
   Transport& transport;
   SmpClientConfig config;
   PortMKeys* port_m_keys = nullptr;
+  SamePort same_port;
   FindPath find_path;  // unset: SMPs by LID go as they are
   Unsolicited unsolicited;
   std::function<void(const Error&)> lost_handler;

@@ -130,7 +130,8 @@ struct SmpStats {
   std::uint64_t malformed = 0;
   std::uint64_t refused = 0;  // status other than 0
   std::uint64_t send_errors = 0;
-  std::uint64_t unsolicited = 0;                  // requests and traps addressed to us
+  std::uint64_t unsolicited = 0;                  // requests and traps addressed to us, and answers
+                                                  // of others than were asked
   std::vector<AttributeCount> sent_by_attribute;  // sorted by attribute
 
   /// Requests put on the wire for the first time: what a protocol costs without losses.
@@ -158,6 +159,12 @@ class SmpClient {
   void set_local_lid(Lid lid);
 
   [[nodiscard]] Lid local_lid() const;
+
+  /// Whether one port has both LIDs. Null: none is known to have several.
+  using SamePort = std::function<bool(Lid one, Lid other)>;
+
+  /// What was sent by LID is answered by the port that has it, and by nobody else.
+  void set_same_port(SamePort same_port);
 
   /// The path from here to the port that has the LID; nothing where none is known.
   using FindPath = std::function<std::optional<HopPath>(Lid)>;

@@ -189,6 +189,50 @@ TEST_F(SmpClientTest, AnIdIsNotReusedSoon) {
   EXPECT_EQ(client_->stats().answered, 20000u);
 }
 
+TEST_F(SmpClientTest, ByLidOnlyWhoWasAskedAnswers) {
+  make_client();
+  client_->set_local_lid(Lid{1});
+  const auto outcome = ask(node_info(SmpRoute::to_lid(Lid{4})));
+  const Smp good = answer_to(port_.sent_smp(0));
+  for (const Lid other : {Lid{5}, Lid{1}, kUnassignedLid, kPermissiveLid}) {
+    port_.deliver(good, other);
+    EXPECT_FALSE(*outcome) << other.value();
+  }
+  EXPECT_EQ(client_->stats().unsolicited, 4u);
+  EXPECT_EQ(client_->stats().answered, 0u);
+  port_.deliver(good, Lid{4});
+  EXPECT_TRUE(*outcome);
+  EXPECT_EQ(client_->stats().answered, 1u);
+}
+
+TEST_F(SmpClientTest, ByLidAPortOfSeveralAnswersFromAnyOfThem) {
+  make_client();
+  client_->set_same_port(
+      [](Lid one, Lid other) { return one.value() / 4 == 2 && other.value() / 4 == 2; });
+  for (const Lid from : {Lid{8}, Lid{9}, Lid{11}}) {
+    const auto outcome = ask(node_info(SmpRoute::to_lid(Lid{9})));
+    const Smp good = answer_to(port_.sent_smp(port_.sent.size() - 1));
+    port_.deliver(good, Lid{12});
+    EXPECT_FALSE(*outcome);
+    port_.deliver(good, from);
+    EXPECT_TRUE(*outcome) << from.value();
+  }
+}
+
+/// Some drivers give no source for what a port sends to itself.
+TEST_F(SmpClientTest, OurOwnPortMayAnswerWithoutASource) {
+  make_client();
+  client_->set_local_lid(Lid{1});
+  for (const Lid from : {Lid{1}, kUnassignedLid, kPermissiveLid}) {
+    const auto outcome = ask(node_info(SmpRoute::to_lid(Lid{1})));
+    const Smp good = answer_to(port_.sent_smp(port_.sent.size() - 1));
+    port_.deliver(good, Lid{7});
+    EXPECT_FALSE(*outcome) << "another one";
+    port_.deliver(good, from);
+    EXPECT_TRUE(*outcome) << from.value();
+  }
+}
+
 TEST_F(SmpClientTest, TrapsAndRequestsGoToTheUnsolicitedHandler) {
   make_client();
   std::vector<Method> seen;
