@@ -192,8 +192,11 @@ Parsed<Network> generate(std::string_view call) {
   spec->title = where;
   const bool may_be_beyond =
       std::ranges::find(generator->keys, kBeyondKey.name, &Key::name) != generator->keys.end();
-  return Network{.spec = std::move(*spec),
-                 .is_subnet = !may_be_beyond || arguments.number(kBeyondKey.name) == 0};
+  const bool is_subnet = !may_be_beyond || arguments.number(kBeyondKey.name) == 0;
+  if (is_subnet) {
+    if (std::string why = check_spec(*spec); !why.empty()) return fault(where, 0, std::move(why));
+  }
+  return Network{.spec = std::move(*spec), .is_subnet = is_subnet};
 }
 
 std::string list_generators() {

@@ -17,6 +17,8 @@ constexpr std::array kSteps{1u, 2u, 4u, 7u};
 Result<FabricSpec> draw_cplant(const Arguments& arguments) {
   const std::uint32_t hosts = arguments.number("hosts");
   const unsigned ports = std::max(16u, 8 + hosts);
+  const Size size{.switches = kSwitches, .host_ports = product({kSwitches, hosts}), .radix = ports};
+  if (std::string why = check_size(size); !why.empty()) return fail(Errc::Invalid, std::move(why));
   Drawing drawing(arguments);
   for (std::uint32_t s = 0; s < kSwitches; ++s) {
     drawing.add_switch(switch_name({s / kGroup, s % kGroup}), ports);

@@ -79,6 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"dragonfly:a=4,h=2,groups=10", "a·h gives 8"},
                       Mistake{"dragonfly:a=254,c=1,h=1", "ports on one switch"},
                       Mistake{"clos:m=200,n=100,r=4", "300 ports on one switch"},
+                      Mistake{"cplant:hosts=124,adapters=2", "256 ports on one switch"},
                       Mistake{"pgft:levels=3", "3 numbers each"},
                       Mistake{"pgft:up=2.2", "a host has one port"},
                       Mistake{"pgft:down=65535.65535,up=1.254,parallel=1.254",
