@@ -7,7 +7,7 @@
 namespace smd {
 namespace {
 
-constexpr std::size_t kMostLandmarks = 32;
+constexpr std::size_t kMostCrossings = 32;
 
 bool has_bit(const std::vector<std::uint64_t>& bits, Channel channel) {
   return (bits[channel / 64] >> (channel % 64) & 1) != 0;
@@ -84,7 +84,7 @@ void TurnSet::take_back() {
 }
 
 void TurnSet::remove(Channel in, Channel out) {
-  landmarks_.clear();
+  crossings_.clear();
   looked_at_in_vain_ = 0;
   clear(before_, out, channels_->slot(channels_->reverse[in]));
   clear(after_, in, channels_->slot(out));
@@ -121,7 +121,7 @@ bool TurnSet::reorder(Channel in, Channel out) {
   if (end == End::Met) {
     // As long as it takes to find what leads there and back.
     looked_at_in_vain_ += on_.found.size() + back_.found.size();
-    if (looked_at_in_vain_ > 4 * channels_->size()) add_landmark(met_);
+    if (looked_at_in_vain_ > 4 * channels_->size()) add_crossing(met_);
   }
   if (end == End::On) move_behind(in, on_.found);
   if (end == End::Back) move_behind(previous_[out], back_.found);
@@ -174,19 +174,19 @@ bool TurnSet::search_back(std::uint64_t first_place) {
 }
 
 bool TurnSet::is_known_to_lead(Channel out, Channel in) const {
-  return std::ranges::any_of(landmarks_, [&](const Landmark& landmark) {
-    return has_bit(landmark.leading, out) && has_bit(landmark.led, in);
+  return std::ranges::any_of(crossings_, [&](const Crossing& crossing) {
+    return has_bit(crossing.leading, out) && has_bit(crossing.led, in);
   });
 }
 
-void TurnSet::add_landmark(Channel channel) {
+void TurnSet::add_crossing(Channel channel) {
   looked_at_in_vain_ = 0;
-  if (landmarks_.size() < kMostLandmarks) {
-    landmarks_.emplace_back();
-    oldest_landmark_ = landmarks_.size() - 1;
+  if (crossings_.size() < kMostCrossings) {
+    crossings_.emplace_back();
+    oldest_crossing_ = crossings_.size() - 1;
   }
-  Landmark& landmark = landmarks_[oldest_landmark_];
-  oldest_landmark_ = (oldest_landmark_ + 1) % kMostLandmarks;
+  Crossing& crossing = crossings_[oldest_crossing_];
+  oldest_crossing_ = (oldest_crossing_ + 1) % kMostCrossings;
   const std::size_t words = (channels_->size() + 63) / 64;
   const auto find = [&](std::vector<std::uint64_t>& found, bool on) {
     found.assign(words, 0);
@@ -214,8 +214,8 @@ void TurnSet::add_landmark(Channel channel) {
     for (const Channel each : search.found)
       search.forget((on ? channels_->to : channels_->from)[each]);
   };
-  find(landmark.leading, false);
-  find(landmark.led, true);
+  find(crossing.leading, false);
+  find(crossing.led, true);
 }
 
 void TurnSet::move_behind(Channel left, std::vector<Channel>& moved) {

@@ -130,9 +130,9 @@ class TurnSet {
   bool search_on(std::uint64_t last);
   bool search_back(std::uint64_t first);
 
-  /// Turns lead from `out` to `in` by a landmark. False says nothing.
+  /// Turns lead from `out` to `in` by a crossing. False says nothing.
   [[nodiscard]] bool is_known_to_lead(Channel out, Channel in) const;
-  void add_landmark(Channel channel);
+  void add_crossing(Channel channel);
 
   /// Lines up what a search has found behind `left`.
   void move_behind(Channel left, std::vector<Channel>& moved);
@@ -182,13 +182,13 @@ class TurnSet {
 
   // Where many turns close cycles, most of these lead over the same few channels. What leads to one
   // of them, and what it leads to, is found once and holds while no turn goes. Bits by channel.
-  struct Landmark {
+  struct Crossing {
     std::vector<std::uint64_t> leading, led;
   };
 
-  std::vector<Landmark> landmarks_;  // beyond kMostLandmarks the oldest goes
-  std::size_t oldest_landmark_ = 0;
-  std::size_t looked_at_in_vain_ = 0;  // channels, since the last landmark
+  std::vector<Crossing> crossings_;  // beyond kMostCrossings the oldest goes
+  std::size_t oldest_crossing_ = 0;
+  std::size_t looked_at_in_vain_ = 0;  // channels, since the last crossing
 };
 
 }  // namespace smd
