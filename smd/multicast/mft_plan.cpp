@@ -62,8 +62,8 @@ std::uint16_t ports_to_switches(const Fabric& fabric, SwitchIdx sw, unsigned pos
   return ports;
 }
 
-/// Blocks that nobody read, in the switches.
-struct UnreadBlocks {
+/// Blocks that nobody read: what others left in the switches.
+struct ForeignBlocks {
   std::vector<SwitchMask> whole;        // every port
   std::vector<SwitchMask> to_switches;  // every port that leads to one
 
@@ -204,7 +204,7 @@ MftStage plan_stage(const Fabric& fabric,
   MftStage stage;
   for (const std::uint16_t block : blocks_of(goals)) {
     BlockGoals here(goals, block);
-    UnreadBlocks unread;
+    ForeignBlocks unread;
     each_cell(fabric, block, [&](SwitchIdx sw, Guid guid, MftModifier at) {
       const MftMemory::Cell cell = memory.find(guid, at);
       if (cell.unread) {

@@ -151,6 +151,21 @@ TEST(Mixture, WhatWasNeverReadHoldsUpNothingThatDoesNotLeadThere) {
   EXPECT_THAT(plan_stage(*lab.fabric, lab.memory, {{kMlid, into}}).held_up, IsEmpty());
 }
 
+TEST(Mixture, WhatWasNeverReadHoldsUpNothingInATreeOfSwitches) {
+  constexpr const char* kTree =
+      "S1:1-S3:1 S1:2-S4:1 S1:3-S5:1 S2:1-S3:2 S2:2-S4:2 S2:3-S5:2 H3-S3:5 H4-S4:5 H5-S5:5";
+  for (const char* const unread : {"S1", "S2", "S3", "S4", "S5"}) {
+    Lab lab(kTree);
+    lab.memory.forget(lab.guid(lab.sw(unread)));
+    const auto tree =
+        lab.masks({{"S1", {1, 2, 3}}, {"S3", {1, 5}}, {"S4", {1, 5}}, {"S5", {1, 5}}});
+    const MftStage stage =
+        plan_stage(*lab.fabric, lab.memory, {{kMlid, tree}}, {.rank = lab.ranks("S1")});
+    EXPECT_THAT(stage.held_up, IsEmpty()) << unread;
+    EXPECT_EQ(find_mixture_fault(*lab.fabric, lab.memory, stage.writes, lab.ranks("S1")), "");
+  }
+}
+
 TEST(Mixture, WhatWasNeverReadLeadsOnToTheNextThatWasNot) {
   Lab lab(kRing);
   for (const char* const name : {"S2", "S3"}) lab.memory.forget(lab.guid(lab.sw(name)));
