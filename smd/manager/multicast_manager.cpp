@@ -94,6 +94,7 @@ void MulticastManager::adopt(std::shared_ptr<const ActiveSubnet> now, const Sett
   const auto vl_before = std::exchange(stats_.vl, now->multicast_vl);
   now_ = std::move(now);
   m_key_ = settings.ports.m_key;
+  drain_time_ = settings.strategy.writing.drain_time;
   const std::optional<SnapshotLimits> realm_before = std::move(realm_);
   realm_.emplace(
       SnapshotLimits::Parts{.fabric = now_->sweep.fabric,
@@ -299,6 +300,7 @@ void MulticastManager::begin_round() {
 
 void MulticastManager::write(MftGoals goals, bool in_two_steps) {
   writer_ = std::make_unique<MftWriter>(client_, memory_, m_key_);
+  writer_->set_drain_time(runtime_, drain_time_);
   MftRules rules{.rank = trees_.ranks(), .in_two_steps = in_two_steps};
   const auto done = [this, of = now_](MftReport report) {
     writer_ended_ = leave(runtime_, writer_, [this, of, report = std::move(report)] {
@@ -483,7 +485,8 @@ void MulticastManager::end_way() {
 /// asked again at once, on those of now.
 void MulticastManager::on_written(const MftReport& report, bool of_this_snapshot) {
   if (way_) try_way();
-  next_round_ = runtime_.now() + kBetweenRounds;
+  next_round_ =
+      runtime_.now() + (report.took_away ? std::max(kBetweenRounds, drain_time_) : kBetweenRounds);
   meter_.leave_out(report.smps);
   stats_.blocks_read += report.blocks_read;
   stats_.blocks_written += report.blocks_written;

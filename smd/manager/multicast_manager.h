@@ -113,6 +113,9 @@ class MulticastManager {
   /// first; then, or at once, `then` runs. They come back after end_way().
   void make_way(std::shared_ptr<const ActiveSubnet> next, std::function<void()> then);
 
+  /// Trees were taken away since make_way(): packets that they copied may be on their way.
+  [[nodiscard]] bool has_withdrawn() const { return way_ && !way_->withdrawn.empty(); }
+
   /// Whatever came of it.
   void end_way();
 
@@ -201,6 +204,7 @@ class MulticastManager {
   std::optional<SnapshotLimits> realm_;
   MKey m_key_;
   std::map<Lid, std::size_t> stranded_;
+  Duration drain_time_{0};  // of packets on their way
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted, those laid since the last snapshot
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;

@@ -406,7 +406,11 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
           .on_found = [this](const SweepReport& found) { survey(found); },
           .on_routes =
               [this](std::shared_ptr<const ActiveSubnet> next, std::function<void()> then) {
-                multicast_.make_way(std::move(next), std::move(then));
+                multicast_.make_way(std::move(next), [this, then = std::move(then)] {
+                  // The plan reckons without what they copied.
+                  if (multicast_.has_withdrawn()) state_.program.changed_at = runtime_.now();
+                  then();
+                });
               },
           .change_waits = [this] { return pending_.names_a_change(); },
           .on_written = [this](const CycleReport& report) { on_written(report); },

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "smd/multicast/check_tree.h"
@@ -43,8 +44,24 @@ void MftWriter::write(unsigned batch) {
   }
   report_.held_up = std::move(next.held_up);
   const bool more = !next.first_steps.empty() && batch + 1 < kStages;
-  run(std::move(next.writes), Method::Set, [this, more, batch] {
-    more ? write(batch + 1) : finish();
+  report_.took_away = takes_away(next.writes);
+  const bool drains = report_.took_away && drain_time_ > Duration{0};
+  run(std::move(next.writes), Method::Set, [this, more, drains, batch] {
+    if (!more) return finish();
+    if (!drains) return write(batch + 1);
+    drain_ = Timer(*runtime_, runtime_->now() + drain_time_, [this, batch] { write(batch + 1); });
+  });
+}
+
+bool MftWriter::takes_away(const std::vector<MftWrite>& writes) const {
+  const Fabric& fabric = *sweep_->fabric;
+  return std::ranges::any_of(writes, [&](const MftWrite& write) {
+    const MftMemory::Cell cell =
+        memory_.find(fabric.node_guid[fabric.switch_node[write.sw]], write.at);
+    for (std::size_t i = 0; i < write.masks.size(); ++i) {
+      if ((cell.may[i] & ~write.masks[i]) != 0) return true;
+    }
+    return false;
   });
 }
 

@@ -38,8 +38,9 @@ struct ProgramState {
   std::optional<QosPolicy> audited;  // every port was looked at once, and obeyed it but for:
   std::set<RefusedTable> refused_tables;
 
-  /// When the last list of a plan that changed entries, turns or rows while data flowed was done:
-  /// packets that were sent by what they were before may be on their way.
+  /// When the last list of a plan that changed entries, turns or rows while data flowed was done,
+  /// or trees were taken away before a plan: packets that were sent by what they were before may be
+  /// on their way.
   std::optional<TimePoint> changed_at;
 
   /// Ports whose tables somebody else may have written, or that may have been started anew, though

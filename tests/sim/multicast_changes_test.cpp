@@ -372,5 +372,37 @@ TEST(MulticastChanges, TreesComeBackWhenTheirWithdrawalOutlastsThePatienceOfRout
   EXPECT_EQ(site.find_misdelivery(), "");
 }
 
+// Trees lie across the new directions and are taken away; what they copied is in no mixture of the
+// plan.
+TEST(MulticastChanges, RoutesWaitUntilWhatWithdrawnTreesCopiedHasLeft) {
+  constexpr Duration kDrain = 50ms;
+  Settings settings = Site::settings_of("updn", TreeShape::UpDown);
+  settings.strategy.writing.drain_time = kDrain;
+  Site site("torus:dims=4.4", settings);
+  site.bring_up();
+  for (std::size_t host = 0; host < site.hosts.size(); host += 2) site.join(host, 0x101);
+  ASSERT_TRUE(site.settle());
+  std::optional<TimePoint> withdrawn, first_entry;
+  site.tap.on_send = [&](const Smp& smp) {
+    if (smp.method != Method::Set || first_entry) return true;
+    if (is_about(smp, AttributeId::MulticastForwardingTable)) withdrawn = site.runtime.now();
+    if (is_about(smp, AttributeId::LinearForwardingTable) ||
+        is_about(smp, AttributeId::SlToVlMappingTable))
+      first_entry = site.runtime.now();
+    return true;
+  };
+  const sim::FabricSpec& spec = site.fabric.spec();
+  for (const sim::NodeSpec& node : spec.nodes) {
+    if (node.type == NodeType::Switch) settings.engine_options.roots = {node.guid};
+  }
+  site.manager.adopt(settings);
+  site.manager.request_sweep("configuration");
+  ASSERT_TRUE(site.settle());
+  ASSERT_TRUE(withdrawn && first_entry);
+  EXPECT_GE(*first_entry - *withdrawn, kDrain);
+  site.tap.on_send = nullptr;
+  EXPECT_EQ(site.find_misdelivery(), "");
+}
+
 }  // namespace
 }  // namespace smd::test

@@ -155,6 +155,7 @@ struct Bench {
   Settings settings = small_settings();
   std::shared_ptr<const ActiveSubnet> now;
   std::vector<Smp> sent;
+  std::vector<TimePoint> sent_at;
   std::vector<GroupChange> news;
   std::string_view root;     // of the directions of routes; empty: the engine's choice
   bool changes_vls = false;  // routes do, so that nothing proves them beside trees
@@ -173,6 +174,7 @@ struct Bench {
   void answer(const MadPacket& packet) {
     const Smp smp = decode_smp(packet.mad).value();
     sent.push_back(smp);
+    sent_at.push_back(runtime.now());
     const unsigned sw = smp.hop_count;
     EXPECT_TRUE(is_about(smp, AttributeId::MulticastForwardingTable));
     if (all_silent) return;

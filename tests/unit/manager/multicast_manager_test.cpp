@@ -531,6 +531,50 @@ TEST(MulticastManager, WhatASwitchThatCannotBeReadMaySendBackIsNotSentThere) {
   EXPECT_EQ(bench.mask(1, bench.mlid(1)) & ports({1}), ports({1}));
 }
 
+/// Of every Set of a multicast table.
+std::vector<TimePoint> times_of_sets(const Bench& bench) {
+  std::vector<TimePoint> out;
+  for (std::size_t n = 0; n < bench.sent.size(); ++n) {
+    if (bench.sent[n].method == Method::Set) out.push_back(bench.sent_at[n]);
+  }
+  return out;
+}
+
+// Both switches hold entries for both cables, which is a circle: these go before any is added.
+TEST(MulticastManager, WhatIsAddedWaitsUntilWhatWasCopiedBeforeHasLeft) {
+  for (const Duration drain_time : {Duration{0}, Duration{50ms}}) {
+    Bench bench;
+    bench.settings.strategy.writing.drain_time = drain_time;
+    for (const unsigned sw : {1u, 2u}) {
+      MftBlock of_others{};
+      of_others[0] = ports({3, 4});
+      encode_mft_block(of_others, bench.tables[{sw, 0}]);
+    }
+    bench.adopt();
+    bench.join(1, 1);
+    bench.join(3, 1);
+    ASSERT_TRUE(bench.settle());
+    ASSERT_EQ(bench.mlid(1), Lid{0xc000});
+    const std::vector<TimePoint> sets = times_of_sets(bench);
+    ASSERT_THAT(sets, SizeIs(4)) << "two steps of two";
+    EXPECT_EQ(sets[1], sets[0]);
+    EXPECT_EQ(sets[3], sets[2]);
+    const Duration between = sets[2] - sets[1];
+    EXPECT_GE(between, drain_time + 1ms) << "since the last answer";
+    EXPECT_LE(between, drain_time + 2ms);
+    const TimePoint before = bench.runtime.now();
+    bench.join(2, 1);
+    ASSERT_TRUE(bench.settle());
+    EXPECT_LE(bench.runtime.now() - before, 10ms) << "nothing is taken away";
+    bench.leave(2, 1);
+    ASSERT_TRUE(bench.settle());
+    const TimePoint left = times_of_sets(bench).back();
+    bench.join(2, 1);
+    ASSERT_TRUE(bench.settle());
+    EXPECT_GE(times_of_sets(bench).back() - left, drain_time) << "in another round";
+  }
+}
+
 TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
   Bench bench;
   bench.adopt();
