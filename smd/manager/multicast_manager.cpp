@@ -398,8 +398,31 @@ void MulticastManager::retry_later(Duration when) {
   });
 }
 
+/// The first plan of a term is proved for unicast packets alone: entries of former trees are read
+/// when groups are laid, and carry data before that.
+void MulticastManager::note_unread_trees(const Fabric& fabric) const {
+  std::size_t unread = 0;
+  for (const SwitchIdx sw : fabric.switch_node.indices()) {
+    const NodeIdx node = fabric.switch_node[sw];
+    if (fabric.switch_info[sw].multicast_fdb_cap == 0 ||
+        !memory_.find(fabric.node_guid[node], {0, 0}).unread)
+      continue;
+    for (const PortIdx port : fabric.external_ports(node)) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer == kNone<PortIdx> || fabric.switch_at(peer) == kNone<SwitchIdx> ||
+          !is_link_active(fabric, port))
+        continue;
+      ++unread;
+      break;
+    }
+  }
+  if (unread > 0)
+    log::info("multicast.unread", "switches={}; the plan is proved without trees there", unread);
+}
+
 void MulticastManager::make_way(std::shared_ptr<const ActiveSubnet> next,
                                 std::function<void()> then) {
+  if (!now_) note_unread_trees(next->fabric());
   if (!now_ || next->has_routes_of(*now_)) return then();
   // The usual change: nobody waits for a round that is under way.
   if (is_proved_by_ranks() && trees_.follows_unicast() && has_directions_of(*next, *now_))

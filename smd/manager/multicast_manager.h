@@ -175,6 +175,7 @@ class MulticastManager {
   [[nodiscard]] PartitionFacts partition_facts() const;
   void begin_round();
   void write(MftGoals goals, bool in_two_steps);
+  void note_unread_trees(const Fabric& fabric) const;
   void try_way();
   void leave_way();
   void withdraw(const std::vector<Lid>& mlids);
@@ -203,8 +204,8 @@ class MulticastManager {
   std::shared_ptr<const ActiveSubnet> now_;
   std::optional<SnapshotLimits> realm_;
   MKey m_key_;
-  std::map<Lid, std::size_t> stranded_;
   Duration drain_time_{0};  // of packets on their way
+  std::map<Lid, std::size_t> stranded_;
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted, those laid since the last snapshot
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;

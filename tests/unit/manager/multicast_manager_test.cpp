@@ -575,6 +575,37 @@ TEST(MulticastManager, WhatIsAddedWaitsUntilWhatWasCopiedBeforeHasLeft) {
   }
 }
 
+// Whether it is said, when the first routes are written over these switches, that trees which
+// somebody may have left there are in no proof.
+TEST(MulticastManager, SaysThatTheFirstPlanReckonsWithoutTreesOfOthers) {
+  const auto says = [](Bench& bench) {
+    const auto before = log::entries_after(0);
+    const std::uint64_t last = before.empty() ? 0 : before.back().number;
+    bool went_on = false;
+    bench.manager->make_way(bench.now, [&] { went_on = true; });
+    EXPECT_TRUE(went_on) << "nobody waits for that";
+    bench.manager->end_way();
+    std::string said;
+    for (const log::Entry& entry : log::entries_after(last)) {
+      if (entry.event == "multicast.unread") said += entry.text;
+    }
+    return said;
+  };
+  Bench bench;
+  bench.adopt();
+  EXPECT_EQ(says(bench), "") << "not the first";
+  bench.make();
+  EXPECT_THAT(says(bench), testing::HasSubstr("switches=2;"));
+  bench.memory.note_restarted(Guid{0x1001});
+  EXPECT_THAT(says(bench), testing::HasSubstr("switches=1;"));
+  bench.memory.confirm(Guid{0x1002}, {0, 0}, {});
+  EXPECT_EQ(says(bench), "");
+  Bench fresh;
+  fresh.adopt("H1-S1:1 H2-S1:2 S1:3~S2:3 S1:4~S2:4 H3-S2:1");
+  fresh.make();
+  EXPECT_EQ(says(fresh), "") << "no link carries data";
+}
+
 TEST(MulticastManager, StoppedItWritesNothingAndKeepsItsGroupsForTheNextTerm) {
   Bench bench;
   bench.adopt();
