@@ -41,6 +41,19 @@ bool PortMemory::settled(Guid node,
   return !differs(entry->second.wanted, wanted) && !differs(entry->second.answered, now);
 }
 
+bool PortMemory::keeps_fewer_vls(Guid node,
+                                 PortNum port,
+                                 std::uint8_t operational_vls,
+                                 const PortInfo& now) const {
+  const auto at_node = ports_.find(node);
+  if (at_node == ports_.end()) return false;
+  const auto entry = at_node->second.find(port);
+  if (entry == at_node->second.end()) return false;
+  return entry->second.wanted.operational_vls >= operational_vls &&
+         entry->second.answered.operational_vls < operational_vls &&
+         entry->second.answered.operational_vls == now.operational_vls;
+}
+
 void PortMemory::forget(Guid node) { ports_.erase(node); }
 
 bool SwitchMemory::remember(Guid node, const SwitchInfo& wanted, const SwitchInfo& answered) {

@@ -34,6 +34,12 @@ class PortMemory {
                              const PortInfo& wanted,
                              const PortInfo& now) const;
 
+  /// True when the port was asked for so many VLs at least and answered, as now, with fewer.
+  [[nodiscard]] bool keeps_fewer_vls(Guid node,
+                                     PortNum port,
+                                     std::uint8_t operational_vls,
+                                     const PortInfo& now) const;
+
   void forget(Guid node);
 
  private:

@@ -103,6 +103,44 @@ PortSetter::PortSetter(ProgramRun& run, SmpBatch& batch)
       is_down_(run.fabric().port_count(), false),
       state_before_(run.fabric().port_count()) {}
 
+void PortSetter::raise_vls(Done done) {
+  unconfirmed_ = {};
+  if (!leads_to_vls()) return done({});
+  const Fabric& fabric = run_.fabric();
+  std::vector<PortIdx> ports;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (fabric.peer[port] == kNone<PortIdx> || info(port).state() != PortState::Active) continue;
+    const std::uint8_t vls = wanted_vls(port);
+    if (info(port).operational_vls >= vls) continue;
+    const Guid guid = fabric.node_guid[fabric.node_of[port]];
+    if (!run_.state.ports.keeps_fewer_vls(guid, fabric.number_of(port), vls, info(port)))
+      ports.push_back(port);
+  }
+  if (ports.empty()) return done({});
+  spread_over_agents(ports, [this](PortIdx port) { return run_.fabric().node_of[port]; });
+  batch_.each<PortIdx>(
+      run_.report.configure,
+      std::move(ports),
+      [this](PortIdx port) {
+        PortInfo wanted = info(port);
+        wanted.operational_vls = wanted_vls(port);
+        send({.port = port, .wanted = wanted, .raises_vls = true});
+      },
+      [this, done = std::move(done)] { done(std::move(unconfirmed_)); });
+}
+
+/// Whether any row that is written may lead to more than one.
+bool PortSetter::leads_to_vls() const {
+  const QosPolicy& qos = run_.input.qos;
+  return run_.input.writes_sl_to_vl() || qos.sl_to_vl ||
+         std::ranges::any_of(qos.kinds, [](const QosTables& own) { return bool(own.sl_to_vl); });
+}
+
+std::uint8_t PortSetter::wanted_vls(PortIdx port) const {
+  return desired_port_info(run_.fabric(), *run_.input.lids, port, run_.input.policy)
+      .operational_vls;
+}
+
 void PortSetter::deactivate(std::vector<PortIdx> ports, Done done) {
   unconfirmed_ = {};
   if (ports.empty()) return done({});
@@ -336,6 +374,10 @@ void PortSetter::fail_set(const PortSet& set, std::string what) {
     unconfirmed_.add(run_.fabric().node_guid[node], what);
     note_maybe_up(set.port);
   }
+  const PortIdx peer = run_.fabric().peer[set.port];
+  if (set.raises_vls && run_.fabric().is_switch(node) &&
+      run_.fabric().is_switch(run_.fabric().node_of[peer]))
+    unconfirmed_.add(run_.fabric().node_guid[node], what);
   run_.fault(node, run_.fabric().number_of(set.port), std::move(what));
 }
 

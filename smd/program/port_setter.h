@@ -39,6 +39,12 @@ class PortSetter {
   PortSetter(ProgramRun& run, SmpBatch& batch);
   PortSetter(const PortSetter&) = delete;
 
+  /// Active ports operate as many VLs as they shall, where these are more than they do: before any
+  /// row leads to one of them, since what is sent on a VL that a link does not operate is lost.
+  /// Fewer are set with the rest of the configuration. Of those that are not confirmed the ports
+  /// between switches are named.
+  void raise_vls(Done done);
+
   /// To Down, one Set each. The link trains again, so both ends are in Initialize afterwards; a
   /// port that is there already needs no Set. Where nobody answers both are as they were: whoever
   /// plans next reckons with a link that may carry data.
@@ -62,6 +68,7 @@ class PortSetter {
     PortInfo wanted;
     PortState state = PortState::NoChange;
     bool by_lid = false;
+    bool raises_vls = false;
   };
 
   void settle(std::vector<PortIdx> ports, std::function<void()> done);
@@ -84,6 +91,8 @@ class PortSetter {
   [[nodiscard]] PortInfo& info(PortIdx port) { return run_.report.port_info[port]; }
 
   [[nodiscard]] PortInfo wanted_of(PortIdx port) const;
+  [[nodiscard]] bool leads_to_vls() const;
+  [[nodiscard]] std::uint8_t wanted_vls(PortIdx port) const;
   [[nodiscard]] std::uint8_t sm_sl_of(PortIdx port) const;
   [[nodiscard]] bool can_go_by_lid(PortIdx port);
   [[nodiscard]] bool trains(PortIdx port);
@@ -96,7 +105,7 @@ class PortSetter {
   bool keeps_sm_sls_ = false;                        // MasterSMSL, as ports have it
   unsigned training_rounds_ = 0;                     // left
   PhaseCost* cost_ = nullptr;                        // of the activation under way
-  Unconfirmed unconfirmed_;                          // of the deactivation under way
+  Unconfirmed unconfirmed_;                          // of the list under way
 };
 
 }  // namespace smd

@@ -34,8 +34,9 @@ class PhaseRunner {
 
   PhaseRunner(const PhaseRunner&) = delete;
 
-  /// `done` runs once: all phases are in, or report.plan_interrupted tells why not.
-  void start(std::function<void()> done);
+  /// `done` runs once: all phases are in, or report.plan_interrupted tells why not. `vls`: of the
+  /// list that gave links more VLs, which the plan reckons with.
+  void start(Unconfirmed vls, std::function<void()> done);
 
  private:
   [[nodiscard]] Duration time_to_drain() const;
@@ -75,7 +76,7 @@ class PhaseRunner {
   bool whole_written_ = false;
 };
 
-void PhaseRunner::start(std::function<void()> done) {
+void PhaseRunner::start(Unconfirmed vls, std::function<void()> done) {
   done_ = std::move(done);
   smps_noted_ = smps_of_changes();
   const Duration wait = time_to_drain();
@@ -88,6 +89,7 @@ void PhaseRunner::start(std::function<void()> done) {
 Duration PhaseRunner::time_to_drain() const {
   const std::optional<TimePoint>& last = run_.state.changed_at;
   if (!last || plan().kind == TransitionKind::Initial || plan().phases.empty()) return Duration{0};
+  if (interrupts("raising OperationalVLs before", std::move(vls))) return;
   const Duration drain_time = run_.input.writing.drain_time;
   return std::clamp(*last + drain_time - run_.runtime.now(), Duration{0}, drain_time);
 }
@@ -304,6 +306,7 @@ void Programmer::Impl::read_back() {
     const SwitchInfo& info = run.fabric().switch_info[sw];
     if (info.linear_fdb_top == 0 && !has_random_table(info)) run.state.forget(run.guid_of(sw));
   }
+  Unconfirmed without_vls;
   reader.emplace(run.client, run.input.policy.m_key);
   reader->start(*run.input.report,
                 find_unread_blocks(run.fabric(), run.input.lft->top(), run.state.tables),
@@ -330,8 +333,11 @@ void Programmer::Impl::read_random_tables() {
   }
   blocks.read(std::move(unread), [this] {
     switches.set_before([this] {
-      qos.emplace(run, batch);
-      qos->start([this] { set_keys(); });
+      ports->raise_vls([this](Unconfirmed unconfirmed) {
+        without_vls = std::move(unconfirmed);
+        qos.emplace(run, batch);
+        qos->start([this] { set_keys(); });
+      });
     });
   });
 }
@@ -358,7 +364,7 @@ void Programmer::Impl::write_tables() {
       });
     });
   }
-  phases->start([this] {
+  phases->start(std::move(without_vls), [this] {
     if (!run.report.plan_interrupted) return switches.set_after([this] { set_ports(); });
     if (!run.input.is_last_attempt) return finish();
     ports->settle_links_of_adapters([this] { finish(); });

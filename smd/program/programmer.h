@@ -2,6 +2,7 @@
 // what is confirmed:
 //   read back   tables of switches that somebody programmed before us
 //   switches    SwitchInfo: LinearFDBTop, LifeTimeValue
+//   vls         OperationalVLs of Active ports, where rows may lead to more of them
 //   qos         SL-to-VL entries and VL arbitration, where configured
 //   keys        P_Key tables of end ports and of the switch ports before them, where configured
 //   phases      per phase: turns blocked, turns restored, ports taken down, SL-to-VL entries,

@@ -326,6 +326,46 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+/// The first way of a switch whose row leads SL 0 to a VL that its link does not operate: what
+/// comes there is lost.
+std::string find_row_to_idle_vl(const sim::SimFabric& fabric) {
+  const sim::FabricSpec& spec = fabric.spec();
+  for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+    if (spec.nodes[n].type != NodeType::Switch) continue;
+    for (unsigned out = 1; out <= spec.nodes[n].num_ports(); ++out) {
+      const PortNum to{static_cast<std::uint8_t>(out)};
+      const PortInfo& info = fabric.port_info(n, to);
+      if (info.state() != PortState::Active) continue;
+      for (unsigned in = 1; in <= spec.nodes[n].num_ports(); ++in) {
+        const Vl vl = fabric.sl_to_vl(n, PortNum{static_cast<std::uint8_t>(in)}, to)[0];
+        if (in != out && vl != kManagementVl && vl.value() >= data_vls(info.operational_vls))
+          return fmt::format("{}: from {} to {} on VL {}", n, in, out, vl);
+      }
+    }
+  }
+  return "";
+}
+
+// Links that carry data operate one VL, and get routes that change between several.
+TEST(LanesOfOtherRoutes, AreOperatedByLinksBeforeRowsLeadThere) {
+  Lives lives("irregular4:switches=12,nodes=23,seed=2");
+  Settings settings = settings_for("updn");
+  settings.ports.max_operational_vls = 1;
+  lives.live(settings);
+  ASSERT_TRUE(lives.settle_up());
+  ASSERT_EQ(find_row_to_idle_vl(lives.fabric), "");
+  std::string lost;
+  lives.fabric.on_change([&](std::uint32_t, sim::FabricChange) {
+    if (lost.empty()) lost = find_row_to_idle_vl(lives.fabric);
+  });
+  lives.life->manager.adopt(settings_for("itb-vl"));
+  lives.life->manager.request_sweep("configuration");
+  ASSERT_TRUE(lives.settle_up());
+  EXPECT_GT(lives.life->manager.in_force()->routing->vls, 1u);
+  EXPECT_EQ(lost, "");
+  EXPECT_EQ(lives.find_fault(), "");
+}
+
 TEST(LanesOfTheNextLife, AreReadAndFoundAsTheyShallBe) {
   Lives lives("torus:dims=5.5");
   lives.live(settings_for("dor"));

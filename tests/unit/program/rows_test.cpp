@@ -459,5 +459,104 @@ TEST(ConfirmedSlToVl, KeepsWhatItKnowsWhenAPortOfAHigherNumberComes) {
   EXPECT_EQ(memory.find(Guid{2}, PortNum{1}, PortNum{2}), nullptr);
 }
 
+/// Somebody left one VL on links that carry data, and rows are to lead to four.
+struct RowsOnLinksOfOneVl : testing::Test {
+  RowsOnLinksOfOneVl() {
+    lab.policy.max_operational_vls = 1;
+    lab.bring_up();
+    lab.policy.max_operational_vls = 3;
+    lab.discover();
+    rows = build_switch_rows(lab.snapshot(), {}, modulo_row(4));
+    plan.phases[0].sl_to_vl = true;
+    lab.tap.on_send = [this](const Smp& smp) {
+      if (smp.method != Method::Set || smp.attribute_id != kRows) return true;
+      ++sets_of_rows;
+      too_early += links_below(4);
+      return true;
+    };
+  }
+
+  /// Ports of links that carry data and operate fewer VLs.
+  [[nodiscard]] unsigned links_below(unsigned vls) const {
+    const Fabric& fabric = lab.snapshot();
+    unsigned below = 0;
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.peer[port] == kNone<PortIdx>) continue;
+      const std::uint32_t n = lab.sim_node(fabric.node_guid[fabric.node_of[port]]);
+      const PortInfo info = lab.fabric.port_info(n, fabric.number_of(port));
+      below += info.state() == PortState::Active && data_vls(info.operational_vls) < vls ? 1 : 0;
+    }
+    return below;
+  }
+
+  ProgramReport run() {
+    ProgramInput input = lab.input();
+    input.sl_to_vl = &rows;
+    input.plan = &plan;
+    return lab.program(input);
+  }
+
+  ProgramLab lab{"fat-tree:k=4,levels=2"};
+  SlToVlMaps rows;
+  TransitionPlan plan{.kind = TransitionKind::Certified, .phases = {{}}};
+  unsigned sets_of_rows = 0;
+  unsigned too_early = 0;
+};
+
+TEST_F(RowsOnLinksOfOneVl, AreWrittenWhenLinksOperateTheVlsThatTheyLeadTo) {
+  ASSERT_GT(links_below(2), 0u);
+  EXPECT_FALSE(run().plan_interrupted);
+  EXPECT_GT(sets_of_rows, 0u);
+  EXPECT_EQ(too_early, 0u);
+  EXPECT_EQ(links_below(4), 0u);
+}
+
+TEST_F(RowsOnLinksOfOneVl, LoseTheirVlsWhenNoneOfThemLeadsThere) {
+  ASSERT_FALSE(run().plan_interrupted);
+  lab.policy.max_operational_vls = 1;
+  lab.discover();
+  rows = build_switch_rows(lab.snapshot(), {}, modulo_row(1));
+  sets_of_rows = too_early = 0;
+  ASSERT_FALSE(run().plan_interrupted);
+  EXPECT_GT(sets_of_rows, 0u);
+  EXPECT_EQ(too_early, 0u) << "while one may be left that does";
+  EXPECT_GT(links_below(2), 0u);
+}
+
+TEST_F(RowsOnLinksOfOneVl, WaitForALinkBetweenSwitchesThatIsNotHeardOf) {
+  const auto judge = lab.tap.on_send;
+  const HopPath path = lab.sweep.path[lab.snapshot().switch_node[SwitchIdx{0}]];
+  lab.tap.on_send = [&](const Smp& smp) {
+    if (smp.method == Method::Set &&
+        smp.attribute_id == static_cast<std::uint16_t>(AttributeId::PortInfo) &&
+        smp.hop_count == path.size() && smp.initial_path[1] == path[0].value() &&
+        (path.size() < 2 || smp.initial_path[2] == path[1].value()))
+      return false;
+    return judge(smp).value();
+  };
+  const ProgramReport report = run();
+  ASSERT_TRUE(report.plan_interrupted);
+  EXPECT_THAT(report.plan_interrupted->why, testing::HasSubstr("OperationalVLs"));
+  EXPECT_EQ(sets_of_rows, 0u);
+}
+
+TEST_F(RowsOnLinksOfOneVl, AreNotHeldUpByAgentsThatKeepTheirs) {
+  lab.tap.on_receive = [](Smp& smp) {
+    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::PortInfo)) return true;
+    PortInfo info = decode_port_info(smp.data).value();
+    info.operational_vls = 1;
+    encode_port_info(info, smp.data);
+    return true;
+  };
+  const ProgramReport first = run();
+  EXPECT_FALSE(first.plan_interrupted);
+  EXPECT_GT(first.not_kept_count, 0u);
+  lab.take_port_info(first);
+  const ProgramReport second = run();
+  EXPECT_EQ(second.not_kept_count, 0u) << "no news";
+  const ProgramReport third = run();
+  EXPECT_EQ(third.configure.smps, 0u) << "nor asked again";
+}
+
 }  // namespace rows_test
 }  // namespace smd::test
