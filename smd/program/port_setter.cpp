@@ -173,7 +173,7 @@ void PortSetter::activate(std::vector<PortIdx> ports, std::function<void()> done
 void PortSetter::settle_all(std::function<void()> done) {
   std::vector<PortIdx> ports;
   for (PortIdx port : run_.fabric().peer.indices()) {
-    if (is_managed(run_.fabric(), port)) ports.push_back(port);
+    if (is_managed(run_.fabric(), port) && !leads_to_unconfirmed(run_, port)) ports.push_back(port);
   }
   settle(std::move(ports), std::move(done));
 }

@@ -29,6 +29,17 @@ void ProgramState::doubt(Guid node) {
   keys.forget(node);
 }
 
+bool leads_to_unconfirmed(const ProgramRun& run, PortIdx port) {
+  const Fabric& fabric = run.fabric();
+  const auto is_at_one = [&](PortIdx end) {
+    const Guid guid = fabric.node_guid[fabric.node_of[end]];
+    return run.without_entries.contains(guid) || run.without_settings.contains(guid);
+  };
+  const PortIdx peer = fabric.peer[port];
+  return peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[port]) &&
+         fabric.is_switch(fabric.node_of[peer]) && (is_at_one(port) || is_at_one(peer));
+}
+
 void ProgramRun::fault(NodeIdx node, PortNum port, std::string what) {
   ++report.fault_count;
   if (report.faults.size() < kKept)

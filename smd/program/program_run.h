@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,10 @@ struct ProgramRun {
   /// Of external switch ports; nothing: as it is. Set before any port is.
   IndexVector<PortIdx, std::optional<PartitionEnforcement>> enforcement{};
 
+  /// Switches that did not confirm all of what an initial plan wrote: entries, and whatever else.
+  std::set<Guid> without_entries{};
+  std::set<Guid> without_settings{};
+
   [[nodiscard]] const Fabric& fabric() const { return *input.report->fabric; }
 
   [[nodiscard]] NodeIdx node_of(SwitchIdx sw) const { return fabric().switch_node[sw]; }
@@ -38,6 +43,9 @@ struct ProgramRun {
   void fault(NodeIdx node, PortNum port, std::string what);
   void not_kept(NodeIdx node, PortNum port, std::string what);
 };
+
+/// Whether the port is of a link between two switches of which one is among those.
+[[nodiscard]] bool leads_to_unconfirmed(const ProgramRun& run, PortIdx port);
 
 /// Blocks up to the highest LID that are not in force yet, since LinearFDBTop is below them. What
 /// the block of LinearFDBTop itself holds is part of every plan, known or not.

@@ -3,7 +3,8 @@
 //
 // Two things interrupt nothing: a port that does not come up, unless it is one of a link between
 // switches and entries of later phases lead there; and whatever happens to an initial plan, since
-// nothing carries anything.
+// nothing carries anything. What a switch does that did not confirm its tables nobody knows: there,
+// links to other switches stay down until the next run, which reads what it holds.
 
 #include "smd/program/programmer.h"
 
@@ -18,6 +19,12 @@
 #include "smd/program/table_audit.h"
 
 namespace smd {
+
+namespace {
+
+constexpr std::string_view kEntries = "writing entries";
+
+}  // namespace
 
 class PhaseRunner {
  public:
@@ -56,6 +63,9 @@ class PhaseRunner {
 
   /// Of a list that was done: true when the plan ends here.
   bool interrupts(std::string_view list, Unconfirmed unconfirmed);
+
+  /// What an initial plan had not confirmed at first, and has now.
+  void take_back_confirmed();
   bool lacks_links();
 
   /// By all of the plan so far: turns, or SLs of turns.
@@ -79,6 +89,7 @@ class PhaseRunner {
 void PhaseRunner::start(Unconfirmed vls, std::function<void()> done) {
   done_ = std::move(done);
   smps_noted_ = smps_of_changes();
+  if (interrupts("raising OperationalVLs before", std::move(vls))) return;
   const Duration wait = time_to_drain();
   wait > Duration{0} ? parts_.batch.later(wait, [this] { block_turns(); }) : block_turns();
 }
@@ -89,7 +100,6 @@ void PhaseRunner::start(Unconfirmed vls, std::function<void()> done) {
 Duration PhaseRunner::time_to_drain() const {
   const std::optional<TimePoint>& last = run_.state.changed_at;
   if (!last || plan().kind == TransitionKind::Initial || plan().phases.empty()) return Duration{0};
-  if (interrupts("raising OperationalVLs before", std::move(vls))) return;
   const Duration drain_time = run_.input.writing.drain_time;
   return std::clamp(*last + drain_time - run_.runtime.now(), Duration{0}, drain_time);
 }
@@ -157,7 +167,7 @@ void PhaseRunner::write_entries() {
   parts_.blocks.write(
       phase().to_wanted ? choose_blocks(run_) : choose_blocks(run_, phase().entries, all),
       [this](Unconfirmed unconfirmed) {
-        if (!interrupts("writing entries", std::move(unconfirmed))) write_hidden_blocks();
+        if (!interrupts(kEntries, std::move(unconfirmed))) write_hidden_blocks();
       });
 }
 
@@ -178,7 +188,9 @@ void PhaseRunner::raise_tops() {
 }
 
 void PhaseRunner::activate() {
-  parts_.ports.activate(phase().activate, [this] {
+  std::vector<PortIdx> ports = phase().activate;
+  std::erase_if(ports, [this](PortIdx port) { return leads_to_unconfirmed(run_, port); });
+  parts_.ports.activate(std::move(ports), [this] {
     if (lacks_links()) return;
     ++at_;
     run_.report.phases_done = at_;
@@ -194,7 +206,9 @@ void PhaseRunner::write_leftovers() {
   if (!std::exchange(defaults_set_, true))
     return parts_.switches.set_default_ports([this] { write_leftovers(); });
   parts_.blocks.write(choose_leftovers(run_), [this](Unconfirmed unconfirmed) {
-    if (!interrupts("writing what no phase touched", std::move(unconfirmed))) finish();
+    if (interrupts("writing what no phase touched", std::move(unconfirmed))) return;
+    take_back_confirmed();
+    finish();
   });
 }
 
@@ -210,7 +224,13 @@ void PhaseRunner::finish() {
 
 bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
   note_changes();
-  if (unconfirmed.empty() || plan().kind == TransitionKind::Initial) return false;
+  if (plan().kind == TransitionKind::Initial) {
+    const bool entries = list == kEntries;
+    (entries ? run_.without_entries : run_.without_settings)
+        .insert(unconfirmed.nodes.begin(), unconfirmed.nodes.end());
+    return false;
+  }
+  if (unconfirmed.empty()) return false;
   std::string why = fmt::format(
       "{} of phase {}: {}, {}", list, at_ + 1, unconfirmed.nodes.front(), unconfirmed.first);
   std::ranges::sort(unconfirmed.nodes);
@@ -220,6 +240,15 @@ bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
       .phase = at_, .why = std::move(why), .switches = std::move(unconfirmed.nodes)};
   std::exchange(done_, nullptr)();
   return true;
+}
+
+void PhaseRunner::take_back_confirmed() {
+  const Fabric& fabric = run_.fabric();
+  std::erase_if(run_.without_entries, [&](Guid guid) {
+    const SwitchIdx sw = fabric.switch_of[*fabric.find_node(guid)];
+    return !has_random_table(run_.report.switch_info[sw]) &&
+           !run_.state.tables.find_other_block(guid, *run_.input.lft, sw);
+  });
 }
 
 /// Entries of later phases lead over links between switches that this one activates.
@@ -277,6 +306,7 @@ struct Programmer::Impl {
   std::optional<PhaseRunner> phases;
   std::optional<ReadBack> reader;
   std::optional<QosAudit> qos;
+  Unconfirmed without_vls;
   PartitionSetter keys{run, batch};
 };
 
@@ -306,7 +336,6 @@ void Programmer::Impl::read_back() {
     const SwitchInfo& info = run.fabric().switch_info[sw];
     if (info.linear_fdb_top == 0 && !has_random_table(info)) run.state.forget(run.guid_of(sw));
   }
-  Unconfirmed without_vls;
   reader.emplace(run.client, run.input.policy.m_key);
   reader->start(*run.input.report,
                 find_unread_blocks(run.fabric(), run.input.lft->top(), run.state.tables),

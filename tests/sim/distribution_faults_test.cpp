@@ -335,5 +335,55 @@ TEST(AnInitialPlan, GoesOnAfterAFault) {
   EXPECT_EQ(lab.find_false_claim(), "");
 }
 
+// What such a switch does nobody knows, and nothing is to come to it from others.
+TEST(AnInitialPlan, LeavesLinksDownToASwitchThatDidNotConfirmItsEntries) {
+  for (const unsigned lists : {1u, 2u}) {
+    SCOPED_TRACE(lists);
+    ProgramLab lab(kTree);
+    lab.discover();
+    const Fabric fabric = lab.snapshot();
+    const SwitchIdx deaf{5};
+    const NodeIdx node = fabric.switch_node[deaf];
+    TransitionPlan plan{.kind = TransitionKind::Initial, .phases = {{}}};
+    plan.phases[0].to_wanted = true;
+    for (const PortIdx port : fabric.peer.indices()) {
+      const PortIdx peer = fabric.peer[port];
+      if (peer != kNone<PortIdx> && fabric.switch_at(port) != kNone<SwitchIdx> &&
+          fabric.switch_at(peer) != kNone<SwitchIdx>)
+        plan.phases[0].activate.push_back(port);
+    }
+    const HopPath path = lab.sweep.path[node];
+    unsigned sets = 0;  // and what is read when nobody answers them
+    lab.tap.on_send = [&](const Smp& smp) {
+      if (smp.attribute_id != kLft || smp.hop_count != path.size()) return true;
+      for (std::size_t hop = 0; hop < path.size(); ++hop) {
+        if (smp.initial_path[hop + 1] != path[hop].value()) return true;
+      }
+      return ++sets > lists * 2 * (SmpClientConfig{}.retries + 1);
+    };
+    ProgramInput input = lab.input();
+    input.plan = &plan;
+    const ProgramReport report = lab.program(input);
+    EXPECT_FALSE(report.plan_interrupted);
+    unsigned down = 0;
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.peer[port] == kNone<PortIdx> || fabric.number_of(port) == PortNum{0}) continue;
+      const std::uint32_t n = lab.sim_node(fabric.node_guid[fabric.node_of[port]]);
+      const bool active =
+          lab.fabric.port_info(n, fabric.number_of(port)).state() == PortState::Active;
+      const bool leads_there =
+          std::ranges::count(plan.phases[0].activate, port) != 0 &&
+          (fabric.node_of[port] == node || fabric.node_of[fabric.peer[port]] == node);
+      EXPECT_EQ(active, lists == 1 || !leads_there) << print_port(fabric, port);
+      down += active ? 0 : 1;
+    }
+    EXPECT_EQ(down > 0, lists == 2) << "the second list makes up for the first";
+    lab.tap.on_send = nullptr;
+    lab.bring_up();
+    EXPECT_EQ(lab.find_inactive_port(), "") << "by the next run";
+    EXPECT_EQ(lab.find_wrong_entry(lab.routing.lft), "");
+  }
+}
+
 }  // namespace distribution_faults_test
 }  // namespace smd::test
