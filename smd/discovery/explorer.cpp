@@ -96,17 +96,19 @@ void Explorer::on_node_info(const SmpRoute& route,
     }
   }
   const std::uint32_t node = known ? *known : survey_.add(*info, route);
-  const LinkEnd arrival{node, info->local_port};
+  const Arrival arrival{{node, info->local_port}, *info, route};
   if (!from) survey_.set_local_port(info->is_switch() ? PortNum{0} : info->local_port);
-  if (from && known && !may_join(*from, arrival)) return;
-  if (!info->is_switch()) {
-    survey_.node(node).info = *info;
-    survey_.port(arrival).guid = info->port_guid;
-    if (!survey_.port(arrival).asked) ask_port_info(arrival, route);
-  } else if (!known) {
-    explore_switch(node);
-  }
-  if (from) join(*from, arrival);
+  if (from && known && !may_join(*from, arrival.end)) return;
+  if (info->is_switch() && !known) explore_switch(node);
+  from ? join(*from, arrival) : take_adapter_in(arrival);
+}
+
+/// Once the link is its: what a second node under the GUID says is not asked for.
+void Explorer::take_adapter_in(const Arrival& at) {
+  if (at.info.is_switch()) return;
+  survey_.node(at.end.node).info = at.info;
+  survey_.port(at.end).guid = at.info.port_guid;
+  if (!survey_.port(at.end).asked) ask_port_info(at.end, at.route);
 }
 
 /// Port 0 first: by its answer it is known how the other ports are asked.
@@ -158,9 +160,13 @@ void Explorer::ask_port_info(LinkEnd end, const SmpRoute& route) {
 }
 
 void Explorer::send_port_info(LinkEnd end, const SmpRoute& route, std::uint32_t modifier) {
+  const auto peer = survey_.peer(end);
   ask({.route = route, .attribute = AttributeId::PortInfo, .modifier = modifier},
-      [this, end, route, modifier](const Result<SmpReply>& reply) {
-        on_port_info(end, route, modifier, reply);
+      [this, end, route, modifier, peer](const Result<SmpReply>& reply) {
+        // Who was asked was an adapter that the link does not lead to any more.
+        const bool is_late =
+            end.node != 0 && !survey_.is_switch(end.node) && survey_.peer(end) != peer;
+        if (!is_late) on_port_info(end, route, modifier, reply);
       });
 }
 
@@ -283,46 +289,68 @@ void Explorer::pump_probes() {
   }
 }
 
-void Explorer::join(LinkEnd a, LinkEnd b) {
-  if (survey_.port(a).mute || survey_.port(b).mute) return;
-  const auto older = survey_.peer(b);
-  if (older && *older != a) return verify_older_link(*older, a, b);
-  link(a, b);
+void Explorer::join(LinkEnd from, const Arrival& to) {
+  if (survey_.port(from).mute || survey_.port(to.end).mute) return;
+  const auto older = survey_.peer(to.end);
+  if (older && *older != from) return verify_older_link(*older, from, to);
+  link(from, to);
 }
 
-void Explorer::link(LinkEnd a, LinkEnd b) {
-  survey_.link(a, b);
-  if (!survey_.port(a).joined) joined_.push_back(a);
-  survey_.port(a).joined = survey_.port(b).joined = true;
-  on_joined(a, b);
+void Explorer::link(LinkEnd from, const Arrival& to) {
+  survey_.link(from, to.end);
+  if (!survey_.port(from).joined) joined_.push_back(from);
+  survey_.port(from).joined = survey_.port(to.end).joined = true;
+  on_joined(from, to.end);
+  take_adapter_in(to);
 }
 
 /// `contested` was reached from `older` before and from `newer` now. Ask across the older link
 /// again: when it still leads there, two nodes carry one GUID; otherwise a link moved while we
 /// looked. An adapter forwards nothing, so its link is asked from the other side.
-void Explorer::verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested) {
+void Explorer::verify_older_link(LinkEnd older, LinkEnd newer, const Arrival& contested) {
+  const LinkEnd end = contested.end;
   const bool backwards = older.node != 0 && !survey_.node(older.node).info.is_switch();
-  const LinkEnd near = backwards ? contested : older;
-  const LinkEnd peer = backwards ? older : contested;
+  const LinkEnd near = backwards ? end : older;
+  const LinkEnd peer = backwards ? older : end;
   const auto here = route_to(near.node);
   const auto route = here ? extend(*here, near.port) : std::nullopt;
-  if (!route) return link(newer, contested);
+  // An adapter says again what it is: that it did so may be owed to the other one.
+  const auto relink = [this, older, newer, contested] {
+    survey_.unlink(older);
+    link(newer, contested);
+  };
+  if (!route) return relink();
   const auto on_reply =
-      [this, route, near, peer, older, newer, contested](const Result<SmpReply>& reply) {
+      [this, route, near, peer, older, newer, contested, relink](const Result<SmpReply>& reply) {
         const auto info = answered(reply) ? decode_node_info(reply->data)
                                           : Result<NodeInfo>(fail(Errc::Timeout, ""));
         if (info && info->node_guid == survey_.node(peer.node).info.node_guid &&
             info->local_port == peer.port) {
-          const Guid guid = survey_.node(contested.node).info.node_guid;
+          const Guid guid = survey_.node(contested.end.node).info.node_guid;
+          if (belongs_to_newer(older, newer, contested.end)) {
+            anomalies_.duplicates.push_back({guid, newer, older});
+            return relink();
+          }
           anomalies_.duplicates.push_back(
               {guid, near == older ? std::optional(older) : std::nullopt, newer});
           return;
         }
-        link(newer, contested);
+        relink();
         on_contradiction(older);
         if (near == older && info && is_plausible(*info)) on_node_info(*route, older, reply);
       };
   ask({.route = *route}, on_reply);
+}
+
+/// Of two adapters under one GUID the one that is in the subnet already, which need not be the
+/// nearer one: a port to one that was left out is not taken past Initialize.
+bool Explorer::belongs_to_newer(LinkEnd older, LinkEnd newer, LinkEnd contested) const {
+  const auto serves = [this](LinkEnd end) {
+    const Survey::Port& port = survey_.port(end);
+    return survey_.is_switch(end.node) && port.read && port.info.state() >= PortState::Armed;
+  };
+  return !survey_.is_switch(contested.node) && survey_.is_switch(older.node) && !serves(older) &&
+         serves(newer);
 }
 
 /// Every port of an adapter has an agent of its own; a switch has one for all.

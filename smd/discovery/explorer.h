@@ -133,9 +133,19 @@ class Explorer {
                     const Result<SmpReply>& reply);
   void ask_plain_ports_again(std::uint32_t node, const SmpRoute& route);
   [[nodiscard]] const Survey::Port* management_port(LinkEnd end) const;
-  void join(LinkEnd a, LinkEnd b);
-  void link(LinkEnd a, LinkEnd b);
-  void verify_older_link(LinkEnd older, LinkEnd newer, LinkEnd contested);
+
+  /// Who answered a probe, and where it arrived.
+  struct Arrival {
+    LinkEnd end;
+    NodeInfo info;
+    SmpRoute route;
+  };
+
+  void join(LinkEnd from, const Arrival& to);
+  void link(LinkEnd from, const Arrival& to);
+  void take_adapter_in(const Arrival& at);
+  void verify_older_link(LinkEnd older, LinkEnd newer, const Arrival& contested);
+  [[nodiscard]] bool belongs_to_newer(LinkEnd older, LinkEnd newer, LinkEnd contested) const;
   void break_node(std::uint32_t node, PortNum port, std::string why);
   void break_port(LinkEnd end, std::string why);
   void silence_port(LinkEnd end, std::string why);

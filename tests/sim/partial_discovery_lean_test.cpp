@@ -528,6 +528,26 @@ TEST(PartialDiscovery, NamesAndFdr10OfWhatStayedAreKept) {
   const Fabric& now = *found->sweep.fabric;
   EXPECT_EQ(now.description[now.find_node(Guid{0x2003}).value()], "leaf");
   EXPECT_THAT(now.fdr10, UnorderedElementsAre(port_at(now, 0x2002, 1), port_at(now, 0x2004, 2)));
+// What the second one says of itself is not taken for what the first one says.
+TEST(PartialDiscovery, ATwinThatIsPluggedInNearerIsLeftOut) {
+  FabricSpec spec = ring();
+  spec.nodes[kH9].guid = spec.nodes[kH3].guid;
+  connect(spec, kH9, port(1), kS1, port(5));
+  PartialLab lab(spec);
+  lab.fabric.set_link(kH9, port(1), false);
+  lab.bring_up();
+  lab.fabric.set_link(kH9, port(1), true);
+  const auto found = lab.partial({lab.guid("S1")});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->sweep.duplicates, testing::SizeIs(1));
+  EXPECT_EQ(find_difference(lab.full(), found->sweep), "");
+  const Fabric& fabric = *found->sweep.fabric;
+  const PortIdx host = fabric.port_of(*fabric.find_node(spec.nodes[kH3].guid), port(1));
+  EXPECT_NE(fabric.port_info[host].lid, kUnassignedLid);
+  EXPECT_EQ(fabric.port_info[host].lid, lab.fabric.port_info(kH3, port(1)).lid);
+  EXPECT_EQ(fabric.node_guid[fabric.node_of[fabric.peer[host]]], spec.nodes[kS3].guid);
+}
+
 }
 
 TEST(PartialDiscovery, DestroyedWhileItRunsItSaysNothing) {

@@ -206,6 +206,61 @@ TEST(Discovery, OneGuidTwiceIsReportedWithBothPlaces) {
   EXPECT_EQ(check_invariants(*found->fabric), "");
 }
 
+/// As a manager does that takes the link into the subnet.
+void arm(Lab& lab, std::uint32_t node, unsigned number, HopPath path) {
+  PortInfo port = lab.fabric.port_info(node, port_num(number));
+  SmpRequest request{.route = SmpRoute::directed(path),
+                     .method = Method::Set,
+                     .attribute = AttributeId::PortInfo,
+                     .modifier = number};
+  port.port_state = static_cast<std::uint8_t>(PortState::Armed);
+  port.port_physical_state = port.link_down_default_state = 0;
+  port.link_width_enabled = port.link_speed_enabled = 0;
+  port.link_speed_ext_enabled = port.link_speed_ext2_enabled = 0;
+  encode_port_info(port, request.data);
+  SmpScope scope(lab.client);
+  std::optional<bool> taken;
+  scope.send(request, [&](const Result<SmpReply>& reply) { taken = reply && reply->status == 0; });
+  ASSERT_TRUE(lab.run_until([&] { return taken.has_value(); }, std::chrono::seconds(10)));
+  ASSERT_EQ(lab.fabric.port_info(node, port_num(number)).state(), PortState::Armed);
+}
+
+// A twin that is plugged in nearer to the manager does not take the place of a host that runs.
+TEST(Discovery, OfTwoUnderOneGuidTheOneThatIsInTheSubnetStays) {
+  for (const bool far_one_is_in : {true, false}) {
+    FabricSpec spec = one_switch();
+    const auto s2 = add_node(spec, NodeType::Switch, "S2", Guid{0x2001}, 8);
+    connect(spec, 1, port_num(2), s2, port_num(1));
+    const auto near = add_node(spec, NodeType::Ca, "near", Guid{0x1010}, 1);
+    const auto far = add_node(spec, NodeType::Ca, "far", Guid{0x1010}, 1);
+    connect(spec, near, port_num(1), 1, port_num(3));
+    connect(spec, far, port_num(1), s2, port_num(2));
+    spec.nodes[near].ports[1].guid = Guid{0x1011};
+    spec.nodes[far].ports[1].guid = Guid{0x1012};
+    Lab lab(spec);
+    const HopPath to_near{port_num(1), port_num(3)};
+    const HopPath to_far{port_num(1), port_num(2), port_num(2)};
+    if (far_one_is_in) {
+      arm(lab, s2, 2, {port_num(1), port_num(2)});
+    } else {
+      arm(lab, 1, 3, {port_num(1)});
+    }
+    const auto& found = lab.run();
+    ASSERT_TRUE(found);
+    const Fabric& fabric = *found->fabric;
+    EXPECT_EQ(check_invariants(fabric), "");
+    ASSERT_EQ(found->duplicates.size(), 1u);
+    EXPECT_EQ(found->duplicates[0].first, far_one_is_in ? to_far : to_near);
+    EXPECT_EQ(found->duplicates[0].second, far_one_is_in ? to_near : to_far);
+    const PortIdx port = fabric.port_of(node_of(fabric, 0x1010), port_num(1));
+    ASSERT_NE(fabric.peer[port], kNone<PortIdx>);
+    EXPECT_EQ(fabric.node_guid[fabric.node_of[fabric.peer[port]]],
+              Guid{far_one_is_in ? 0x2001u : 0x2000u});
+    EXPECT_EQ(fabric.port_guid[port], Guid{far_one_is_in ? 0x1012u : 0x1011u});
+    EXPECT_EQ(fabric.port_info[port].state(), PortState::Initialize) << "it was asked itself";
+  }
+}
+
 /// Two adapters under GUID 0x1010, with these ports cabled, all to S1 from port 3 on.
 FabricSpec twin_adapters(const std::vector<std::vector<unsigned>>& cabled,
                          const std::vector<std::uint8_t>& num_ports) {
