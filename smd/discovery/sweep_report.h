@@ -63,7 +63,11 @@ struct SilentPort {
   bool out_of_reach = false;  // of directed routes: no node behind it was asked
   bool left_out = false;      // by leave_out() or leave_out_links(): it may have answered
 
-  friend bool operator==(const SilentPort&, const SilentPort&) = default;
+  /// Reasons name requests and routes, which are others from look to look.
+  friend bool operator==(const SilentPort& a, const SilentPort& b) {
+    return a.node == b.node && a.port == b.port && a.out_of_reach == b.out_of_reach &&
+           a.left_out == b.left_out;
+  }
 };
 
 /// Two nodes with one GUID: the first stays in the snapshot, the second is left out.

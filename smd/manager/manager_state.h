@@ -66,8 +66,9 @@ struct ManagerState {
   /// Until then switches may report links that a plan took down on purpose.
   TimePoint self_inflicted_traps_until;
 
-  /// Ports that led to silence in the latest discovery. New silence may be a change that came while
-  /// we swept, so it is swept once more in full; silence that stays is believed.
+  /// Ports that led to silence in the latest discovery. New silence that may be a switch's may be a
+  /// change that came while we swept, so it is swept once more in full; silence that stays is
+  /// believed.
   std::vector<SilentPort> silence;
 
   /// Ports that were made Active since their switch was last asked; see KnownSubnet.

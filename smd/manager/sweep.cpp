@@ -211,8 +211,31 @@ std::vector<SilentPort> without_left_out(std::vector<SilentPort> silent) {
   return silent;
 }
 
-/// A switch that was lost on the way, but lives, still forwards by its old entries: while anything
-/// carries data, silence is believed only once it stays.
+/// A switch that was lost on the way, but lives, still forwards by its old entries. None is behind
+/// new silence while all are there, but for those that were lost before: behind a port that led to
+/// one.
+bool Sweep::may_hide_a_switch(const std::vector<SilentPort>& silent) const {
+  if (!state_.with_lost) return false;
+  std::vector<SilentPort> fresh = silent;
+  std::erase_if(
+      fresh, [&](const SilentPort& each) { return std::ranges::count(state_.silence, each) != 0; });
+  if (fresh.empty()) return false;
+  const auto is_lost = [&](const Fabric& before, NodeIdx node) {
+    return before.is_switch(node) && !result_.sweep.fabric->find_node(before.node_guid[node]);
+  };
+  const Fabric& earlier = state_.with_lost->fabric();
+  const Fabric& before = state_.in_force ? state_.in_force->fabric() : earlier;
+  if (std::ranges::any_of(before.switch_node, [&](NodeIdx node) { return is_lost(before, node); }))
+    return true;
+  return std::ranges::any_of(fresh, [&](const SilentPort& each) {
+    const auto node = earlier.find_node(each.node);
+    if (!node || each.port.value() > earlier.num_ports(*node)) return false;
+    const PortIdx peer = earlier.peer[earlier.port_of(*node, each.port)];
+    return peer != kNone<PortIdx> && is_lost(earlier, earlier.node_of[peer]);
+  });
+}
+
+/// While anything carries data, silence that may be a switch's is believed only once it stays.
 void Sweep::on_found(Result<SweepReport> found) {
   if (!found) {
     result_.error = found.error();
@@ -221,11 +244,12 @@ void Sweep::on_found(Result<SweepReport> found) {
   if (!result_.partial) state_.came_up.clear();  // it asked everybody
   state_.left_raised.clear();
   result_.sweep = std::move(*found);
-  const std::vector<SilentPort> silent = without_left_out(result_.sweep.silent);
-  result_.new_silence = !silent.empty() && silent != without_left_out(state_.silence);
-  if (result_.new_silence && state_.with_lost && repeats_++ < kMostRepeats) {
-    state_.silence = silent;
-    return discover_fully(print_silence(silent.size()));
+  std::vector<SilentPort> silent = without_left_out(result_.sweep.silent);
+  result_.new_silence = may_hide_a_switch(silent);
+  if (result_.new_silence && repeats_++ < kMostRepeats) {
+    const std::size_t ports = silent.size();
+    state_.silence = std::move(silent);
+    return discover_fully(print_silence(ports));
   }
   end();
 }

@@ -1,5 +1,5 @@
 // A sweep of the fabric: why it begins, and what it finds. Partial where that will do, full where
-// not, and why; repeated where it found new silence.
+// not, and why; repeated where new silence may be that of a switch.
 #pragma once
 
 #include <algorithm>
@@ -101,9 +101,9 @@ class RetryClock {
   TimePoint at_;
 };
 
-// A sweep of the fabric: partial where that will do, full where not, and why; repeated where it
-// found new silence. What a discovery says at first: how much there is, and how long an answer may
-// take.
+// A sweep of the fabric: partial where that will do, full where not, and why; repeated where new
+// silence may be that of a switch. What a discovery says at first: how much there is, and how long
+// an answer may take.
 
 struct SweepResult {
   std::optional<Error> error;  // and nothing below
@@ -115,7 +115,7 @@ struct SweepResult {
   std::string full_why;        // of a full sweep where a partial one was wanted
   std::optional<Delta> delta;  // of a partial one, against what was in force
   std::vector<Guid> resweep;   // triggers of the next cycle
-  bool new_silence = false;    // ports lead to silence that did not before
+  bool new_silence = false;    // ports lead to silence that did not before, perhaps to a switch
 };
 
 /// "3 ports lead to silence".
@@ -149,6 +149,7 @@ class Sweep {
 
   Runtime& runtime_;
   SmpClient& client_;
+  [[nodiscard]] bool may_hide_a_switch(const std::vector<SilentPort>& silent) const;
   const Settings& settings_;
   ManagerState& state_;
   bool read_only_;
