@@ -4,8 +4,14 @@
 #include <utility>
 
 #include "smd/discovery/explorer.h"
+#include "smd/mad/port_info.h"
 
 namespace smd {
+
+void LightSweep::start(const SweepReport& sweep, const LidMap& lids, Done done) {
+  ask_own_port(*sweep.fabric);
+  start(*sweep.fabric, lids, std::move(done));
+}
 
 void LightSweep::start(const Fabric& fabric, const LidMap& lids, Done done) {
   done_ = std::move(done);
@@ -24,6 +30,23 @@ void LightSweep::start(const Fabric& fabric, const LidMap& lids, Done done) {
   if (asked_.empty()) end();
 }
 
+/// Nobody else says that its link is gone, and everything is behind it.
+void LightSweep::ask_own_port(const Fabric& fabric) {
+  if (fabric.is_switch(fabric.sm_node)) return;
+  const bool had_link = fabric.port_info[fabric.sm_port].state() > PortState::Initialize;
+  scope_.send({.route = SmpRoute::directed({}),
+               .attribute = AttributeId::PortInfo,
+               .modifier = port_info_modifier(fabric, fabric.sm_port),
+               .m_key = m_key_},
+              [this, had_link](const Result<SmpReply>& reply) {
+                const auto info = answered(reply) ? decode_port_info(reply->data)
+                                                  : Result<PortInfo>(fail(Errc::Timeout, ""));
+                if (!info || info->state() > PortState::Initialize || asked_.empty()) return;
+                const bool came_anew = info->state() == PortState::Initialize && had_link;
+                if (came_anew || info->state() < PortState::Initialize) give_up_the_rest();
+              });
+}
+
 void LightSweep::on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply) {
   asked_.erase(node);
   const auto info = reply && reply->status == 0 ? decode_switch_info(reply->data)
@@ -35,7 +58,11 @@ void LightSweep::on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply)
     if (ends_at_change_) return clear_and_end(lid, *info);
   }
   if (asked_.empty()) return end();
-  if (!reply) return;
+  if (!reply) {
+    if (!answered_ && reply.error().code == Errc::Timeout) give_up_the_rest();
+    return;
+  }
+  answered_ = true;
   slowest_ = std::max(slowest_, reply->round_trip);
   if (!report_.changed.empty())
     quiet_ = Timer(runtime_, runtime_.now() + slowest_, [this] { give_up_the_rest(); });

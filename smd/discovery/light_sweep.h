@@ -1,7 +1,9 @@
 // The periodic look at every switch: one Get(SwitchInfo) each. A raised PortStateChange or a switch
 // that does not answer means that something changed. Once one reports a change, those that are out
 // of reach for it are not waited for: when nothing has come for as long as the slowest answer took,
-// the look ends, and who has not answered is silent.
+// the look ends, and who has not answered is silent. It ends so at once where nobody can be
+// reached: the manager's own port has lost its link, or the first requests are given up and nobody
+// has answered any.
 #pragma once
 
 #include <functional>
@@ -38,7 +40,11 @@ class LightSweep {
   /// made from.
   void start(const Fabric& fabric, const LidMap& lids, Done done);
 
+  /// Asks also the manager's own port for its state. Requires: as above.
+  void start(const SweepReport& sweep, const LidMap& lids, Done done);
+
  private:
+  void ask_own_port(const Fabric& fabric);
   void on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply);
   void clear_and_end(Lid lid, const SwitchInfo& info);
   void give_up_the_rest();
@@ -51,6 +57,7 @@ class LightSweep {
   Done done_;
   LightSweepReport report_;
   std::set<NodeIdx> asked_;  // and did not answer yet
+  bool answered_ = false;    // somebody has
   Duration slowest_{0};      // round trip of an answer
   Timer quiet_;              // runs from the last answer on, once a change is reported
 };

@@ -669,7 +669,7 @@ void SubnetManager::start_light_sweep(std::string reason) {
   traps_.begin_sweep();
   light_sweep_began_ = runtime_.now();
   light_sweep_.emplace(runtime_, client_, settings_.ports.m_key);
-  light_sweep_->start(state_.in_force->fabric(),
+  light_sweep_->start(state_.in_force->sweep,
                       state_.in_force->lids,
                       [this](LightSweepReport report) { on_light_sweep(std::move(report)); });
 }

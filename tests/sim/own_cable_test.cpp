@@ -333,6 +333,42 @@ TEST(OwnCable, TakesTheEngineThatWasAskedForWhileItWasOut) {
   EXPECT_EQ(subnet.manager.in_force()->routing->lft, other.manager.in_force()->routing->lft);
 }
 
+/// More switches than there are requests on the wire.
+SimulatedSubnetOptions with_a_small_window() {
+  Settings settings = default_settings();
+  settings.sweep_interval = Duration{0};
+  settings.smp.window_start = settings.smp.window_max = 4;
+  return {.settings = settings};
+}
+
+// Nobody else can report it, and no switch is waited for.
+TEST(OwnCable, ThatDropsIsNoticedByASweepAtOnce) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), with_a_small_window());
+  ASSERT_TRUE(subnet.bring_up());
+  ASSERT_GE(subnet.manager.in_force()->fabric().switch_count(), 20u);
+  set_own_cable(subnet, subnet.fabric.spec().sm_node, false);
+  subnet.manager.request_light_sweep();
+  EXPECT_TRUE(subnet.run_until([&] { return subnet.manager.last_cycle()->cut_off; },
+                               std::chrono::milliseconds(100)));
+}
+
+// Nobody can be reached, and it is not that cable.
+TEST(OwnCable, BehindWhichNobodyAnswersIsWaitedForOnce) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), with_a_small_window());
+  ASSERT_TRUE(subnet.bring_up());
+  bool is_cut = true;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    return !is_cut || find_destination(subnet, smp) == subnet.fabric.spec().sm_node;
+  };
+  subnet.manager.request_light_sweep();
+  ASSERT_TRUE(subnet.run_until(
+      [&] { return subnet.manager.phase() == smd::Phase::Discovering; },
+      (subnet.manager.settings().smp.retries + 2) * std::chrono::milliseconds(200)));
+  is_cut = false;
+  ASSERT_TRUE(subnet.settle_up());
+  EXPECT_EQ(subnet.manager.in_force()->fabric().switch_count(), subnet.reports[0].counts.switches);
+}
+
 // The second has ruled by other routes, and died before the first saw anything of it.
 TEST(OwnCable, BringsBackTablesThatAnotherHasWritten) {
   Managers all("torus:dims=4.4,hosts=2", {"host-00000", "host-00031"});
