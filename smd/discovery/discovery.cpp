@@ -59,7 +59,10 @@ PartialDiscovery::PartialDiscovery(SmpClient& client, DiscoveryOptions options, 
 
 PartialDiscovery::~PartialDiscovery() = default;
 
-void PartialDiscovery::start(const KnownSubnet& known, std::vector<Guid> suspects, Done done) {
+void PartialDiscovery::start(const KnownSubnet& known,
+                             std::vector<Guid> suspects,
+                             std::vector<PortRef> ports,
+                             Done done) {
   if (!is_known(known)) return done(PartialReport{.full_needed = "nothing is known yet"});
   if (options_.requests == RequestSet::Thesis) {
     if (!ThesisRun::has_routes(known))
@@ -67,7 +70,7 @@ void PartialDiscovery::start(const KnownSubnet& known, std::vector<Guid> suspect
     run_ = std::make_unique<ThesisRun>(client_, options_, epoch_, known, std::move(done));
   } else {
     run_ = std::make_unique<SuspectRun>(
-        client_, options_, epoch_, known, std::move(suspects), std::move(done));
+        client_, options_, epoch_, known, std::move(suspects), std::move(ports), std::move(done));
   }
   run_->start();
 }

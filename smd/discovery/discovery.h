@@ -92,9 +92,18 @@ class PartialDiscovery {
   ~PartialDiscovery();
   PartialDiscovery(const PartialDiscovery&) = delete;
 
-  /// `suspects`: switches that reported a change or did not answer. `done` runs once, last; it may
-  /// destroy this; at once when nothing is known. Fails only when the local node does not answer.
-  void start(const KnownSubnet& known, std::vector<Guid> suspects, Done done);
+  /// `suspects`: switches that reported a change or did not answer; with Fewest also single ports,
+  /// at which it is to be asked who is there, whatever their switches say. `done` runs once, last;
+  /// it may destroy this; at once when nothing is known. Fails only when the local node does not
+  /// answer.
+  void start(const KnownSubnet& known,
+             std::vector<Guid> suspects,
+             std::vector<PortRef> ports,
+             Done done);
+
+  void start(const KnownSubnet& known, std::vector<Guid> suspects, Done done) {
+    start(known, std::move(suspects), {}, std::move(done));
+  }
 
  private:
   SmpClient& client_;

@@ -29,6 +29,12 @@ std::string describe(const Result<SmpReply>& reply) {
   return fmt::format("status 0x{:04x}", reply->status);
 }
 
+bool answers_as_node(const Result<SmpReply>& reply) {
+  if (!answered(reply)) return false;
+  const Result<NodeInfo> info = decode_node_info(reply->data);
+  return info && plausible(*info) && info->local_port != PortNum{0};
+}
+
 SmpData clear_change_data(SwitchInfo info) {
   info.port_state_change = true;
   SmpData data{};

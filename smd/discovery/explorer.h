@@ -174,6 +174,9 @@ class Explorer {
   return reply && reply->status == 0;
 }
 
+/// NodeInfo of a node that can exist and is reached through a cable.
+[[nodiscard]] bool answers_as_node(const Result<SmpReply>& reply);
+
 /// What a Set(SwitchInfo) carries to clear PortStateChange: everything as it was read, the bit
 /// among it, since it is cleared by writing 1.
 [[nodiscard]] SmpData clear_change_data(SwitchInfo info);

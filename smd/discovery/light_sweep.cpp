@@ -8,14 +8,42 @@
 
 namespace smd {
 
-void LightSweep::start(const SweepReport& sweep, const LidMap& lids, Done done) {
-  ask_own_port(*sweep.fabric);
-  start(*sweep.fabric, lids, std::move(done));
+std::vector<PortIdx> list_silent(const SweepReport& sweep) {
+  const Fabric& fabric = *sweep.fabric;
+  std::vector<PortIdx> out;
+  for (const SilentPort& each : sweep.silent) {
+    const auto node = fabric.find_node(each.node);
+    if (each.out_of_reach || each.left_out || !node || !fabric.is_switch(*node) ||
+        each.port == PortNum{0} || each.port.value() > fabric.num_ports(*node) ||
+        sweep.path[*node].full())
+      continue;
+    const PortIdx port = fabric.port_of(*node, each.port);
+    if (fabric.peer[port] == kNone<PortIdx> &&
+        fabric.port_info[port].state() >= PortState::Initialize)
+      out.push_back(port);
+  }
+  return out;
+}
+
+void LightSweep::start(const SweepReport& sweep,
+                       const LidMap& lids,
+                       std::vector<PortIdx> silent,
+                       Done done) {
+  const Fabric& fabric = *sweep.fabric;
+  std::ranges::reverse(silent);
+  silent_.clear();
+  for (const PortIdx port : silent) {
+    const HopPath& here = sweep.path[fabric.node_of[port]];
+    silent_.push_back({port, SmpRoute::directed(here.then(fabric.number_of(port)))});
+  }
+  ask_own_port(fabric);
+  start(fabric, lids, std::move(done));
 }
 
 void LightSweep::start(const Fabric& fabric, const LidMap& lids, Done done) {
   done_ = std::move(done);
   report_ = {};
+  began_ = runtime_.now();
   asked_.clear();
   for (SwitchIdx sw : fabric.switch_node.indices()) {
     const NodeIdx node = fabric.switch_node[sw];
@@ -27,7 +55,7 @@ void LightSweep::start(const Fabric& fabric, const LidMap& lids, Done done) {
         [this, node, lid](const Result<SmpReply>& reply) { on_switch(node, lid, reply); });
   }
   report_.polled = static_cast<unsigned>(asked_.size());
-  if (asked_.empty()) end();
+  if (asked_.empty()) on_all_switches();
 }
 
 /// Nobody else says that its link is gone, and everything is behind it.
@@ -57,7 +85,7 @@ void LightSweep::on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply)
     report_.changed.push_back(node);
     if (ends_at_change_) return clear_and_end(lid, *info);
   }
-  if (asked_.empty()) return end();
+  if (asked_.empty()) return on_all_switches();
   if (!reply) {
     if (!answered_ && reply.error().code == Errc::Timeout) give_up_the_rest();
     return;
@@ -68,8 +96,41 @@ void LightSweep::on_switch(NodeIdx node, Lid lid, const Result<SmpReply>& reply)
     quiet_ = Timer(runtime_, runtime_.now() + slowest_, [this] { give_up_the_rest(); });
 }
 
+void LightSweep::on_all_switches() {
+  report_.took = runtime_.now() - began_;
+  if (!report_.quiet()) return give_up_the_rest();
+  ask_silent();
+  if (asked_silent_ == 0) end();
+}
+
+/// They fill no more than half of the window: most will be waited for in vain.
+void LightSweep::ask_silent() {
+  const std::size_t room = std::max(1u, client_.window() / 2);
+  while (asked_silent_ < room && !silent_.empty()) {
+    const SilentPlace next = silent_.back();
+    silent_.pop_back();
+    ++asked_silent_;
+    scope_.send(
+        {.route = next.route, .m_key = m_key_},
+        [this, port = next.port](const Result<SmpReply>& reply) { on_silent(port, reply); });
+  }
+}
+
+/// Once one speaks, the others wait for their next turn.
+void LightSweep::on_silent(PortIdx port, const Result<SmpReply>& reply) {
+  --asked_silent_;
+  if (answers_as_node(reply)) {
+    report_.speaking.push_back(port);
+    silent_.clear();
+    quiet_ = Timer(runtime_, runtime_.now() + slowest_, [this] { give_up_the_rest(); });
+  }
+  ask_silent();
+  if (asked_silent_ == 0) end();
+}
+
 void LightSweep::give_up_the_rest() {
   scope_.cancel_all();
+  if (!asked_.empty()) report_.took = runtime_.now() - began_;
   report_.silent.insert(report_.silent.end(), asked_.begin(), asked_.end());
   end();
 }

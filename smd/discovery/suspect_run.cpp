@@ -9,9 +9,11 @@ SuspectRun::SuspectRun(SmpClient& client,
                        Epoch epoch,
                        const KnownSubnet& known,
                        std::vector<Guid> suspects,
+                       std::vector<PortRef> ports,
                        PartialDiscovery::Done done)
     : PartialRun(client, options, epoch, known, std::move(done)),
       first_suspects_(std::move(suspects)),
+      first_ports_(std::move(ports)),
       tree_(survey_) {}
 
 void SuspectRun::start() { check_own_port(); }
@@ -55,6 +57,15 @@ void SuspectRun::add_first_suspects() {
       if (peer) suspect_end(*peer);
     }
   }
+  for (const PortRef& port : first_ports_) suspect_port(port);
+}
+
+/// Somebody answers across it, so its switch lives.
+void SuspectRun::suspect_port(const PortRef& port) {
+  const auto node = survey_.find(port.node);
+  if (!node || !is_unread(*node) || port.port.value() > survey_.num_ports(*node)) return;
+  suspect(*node);
+  suspects_[*node].ports.insert(port.port);
 }
 
 /// Order matters: a switch is read before anything behind it is explored, and what was found is

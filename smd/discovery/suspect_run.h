@@ -26,6 +26,7 @@ class SuspectRun final : public PartialRun {
              Epoch epoch,
              const KnownSubnet& known,
              std::vector<Guid> suspects,
+             std::vector<PortRef> ports,
              PartialDiscovery::Done done);
 
   void start() override;
@@ -65,6 +66,7 @@ class SuspectRun final : public PartialRun {
   [[nodiscard]] bool is_unread(std::uint32_t node) const;
   void suspect(std::uint32_t node);
   void suspect_end(LinkEnd end);
+  void suspect_port(const PortRef& port);
   void recheck_links(std::uint32_t node);
   void recheck_came_up(std::uint32_t node, bool explained);
   void ask_who_is_there(LinkEnd end, LinkEnd known);
@@ -81,6 +83,7 @@ class SuspectRun final : public PartialRun {
   RouteTree& current_tree();
 
   std::vector<Guid> first_suspects_;
+  std::vector<PortRef> first_ports_;
   std::map<std::uint32_t, ChangeHint> suspects_;  // to be read, some perhaps out of reach
   bool new_suspects_ = false;
   unsigned asked_last_hops_ = 0;

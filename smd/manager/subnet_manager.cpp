@@ -36,6 +36,10 @@ bool found_something(const CycleReport& cycle, const CycleReport& before) {
   return cycle.sets() > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
 }
 
+bool is_silence_alone(const Trouble& trouble, const CycleReport& cycle) {
+  return trouble.kind == Trouble::Kind::Silence && cycle.duplicates.empty();
+}
+
 }  // namespace
 
 SubnetManager::SubnetManager(
@@ -387,7 +391,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
             "reason=\"{}\" epoch={} suspects={}",
             why.reason,
             state_.next_epoch,
-            why.full.empty() ? fmt::format("{}", why.switches.size()) : "all");
+            why.full.empty() ? fmt::format("{}", why.switches.size() + why.ports.size()) : "all");
   cycle_.emplace(
       Cycle::Parts{.runtime = runtime_,
                    .client = client_,
@@ -515,7 +519,13 @@ void SubnetManager::keep(const CycleReport& report) {
         kept.counts.links < last_->counts.links ||
         kept.counts.switches + kept.counts.cas < last_->counts.switches + last_->counts.cas;
   }
-  retry_.on_cycle(trouble_of(kept), kept.partial, runtime_.now(), sweep_pause());
+  Trouble trouble = trouble_of(kept);
+  // What is newly silent is asked soon, where nobody else has to be asked for it.
+  const bool is_new = is_silence_alone(trouble, kept) && asks_all_silent() &&
+                      std::ranges::any_of(kept.silent, [&](const SilentPort& each) {
+                        return std::ranges::count(last_->silent, each) == 0;
+                      });
+  retry_.on_cycle(std::move(trouble), kept.partial, runtime_.now(), sweep_pause(), is_new);
   if (bring_up_ && (kept.error || found_something(kept, *last_))) {
     ++change_count_;
     changes_.push_front(kept);
@@ -591,10 +601,30 @@ void SubnetManager::on_traps(TrapBatch batch) {
 /// was silent there before.
 void SubnetManager::sweep_for_stranger(std::string reason) {
   if (is_standby() || phase_ == Phase::HandingOver) return;
-  if (last_ && (!last_->silent.empty() || !last_->duplicates.empty()))
+  const bool is_asked = asks_all_silent() && last_->silent.size() <= LightSweep::kMostSilent;
+  if (last_ && ((!last_->silent.empty() && !is_asked) || !last_->duplicates.empty()))
     return request_sweep(std::move(reason));
   if (phase_ == Phase::Idle || phase_ == Phase::Up) return light_sweep(std::move(reason));
   light_sweep_wanted_ = std::move(reason);
+}
+
+/// Light sweeps ask across every port that leads to silence: a full one would learn no more.
+bool SubnetManager::asks_all_silent() const {
+  if (!state_.in_force || !last_ || settings_.strategy.requests != RequestSet::Fewest) return false;
+  const SweepReport& sweep = state_.in_force->sweep;
+  return list_silent(sweep).size() == sweep.silent.size();
+}
+
+/// Those that a light sweep asks.
+std::vector<PortIdx> SubnetManager::next_silent() {
+  if (settings_.strategy.requests != RequestSet::Fewest) return {};
+  std::vector<PortIdx> ports = list_silent(state_.in_force->sweep);
+  if (ports.size() <= LightSweep::kMostSilent) return ports;
+  silent_turn_ %= ports.size();
+  std::ranges::rotate(ports, ports.begin() + static_cast<std::ptrdiff_t>(silent_turn_));
+  ports.resize(LightSweep::kMostSilent);
+  silent_turn_ += LightSweep::kMostSilent;
+  return ports;
 }
 
 /// The time between two sweeps; also the first wait after trouble, for which "never" is no answer.
@@ -652,7 +682,13 @@ void SubnetManager::arm_opening() {
 void SubnetManager::on_sweep_timer() {
   swept_ = runtime_.now();
   election_.look_around();
-  if (retry_.due(runtime_.now())) return request_sweep("retry: " + retry_.trouble());
+  if (retry_.due(runtime_.now())) {
+    std::string reason = "retry: " + retry_.trouble().what;
+    if (!is_silence_alone(retry_.trouble(), *last_) || !asks_all_silent())
+      return request_sweep(std::move(reason));
+    retry_.on_look(runtime_.now());
+    return light_sweep(std::move(reason));
+  }
   if (phase_ == Phase::Idle && last_->counts.switches > 0) return arm_sweep();
   light_sweep(kSweep);
 }
@@ -671,6 +707,7 @@ void SubnetManager::start_light_sweep(std::string reason) {
   light_sweep_.emplace(runtime_, client_, settings_.ports.m_key);
   light_sweep_->start(state_.in_force->sweep,
                       state_.in_force->lids,
+                      next_silent(),
                       [this](LightSweepReport report) { on_light_sweep(std::move(report)); });
 }
 
@@ -689,7 +726,7 @@ bool SubnetManager::are_tables_overwritten(const LightSweepReport& report) {
 }
 
 void SubnetManager::on_light_sweep(LightSweepReport report) {
-  light_sweep_length_ = runtime_.now() - light_sweep_began_;
+  light_sweep_length_ = report.took;
   last_sweep_ = {.ended = runtime_.now(), .took = light_sweep_length_};
   swept_ = runtime_.now();
   SweepTrigger why;
@@ -697,11 +734,18 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
   for (const auto* list : {&report.changed, &report.silent}) {
     for (const NodeIdx node : *list) why.switches.push_back(fabric.node_guid[node]);
   }
-  if (!report.quiet()) {
+  for (const PortIdx port : report.speaking)
+    why.ports.push_back({fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
+  if (!why.switches.empty()) {
     why.reason = fmt::format("{}: {} {}",
                              light_sweep_reason_,
                              why.switches.front(),
                              report.changed.empty() ? "is silent" : "reports a change");
+  } else if (!why.ports.empty()) {
+    why.reason = fmt::format("{}: somebody answers at {} port {}",
+                             light_sweep_reason_,
+                             why.ports.front().node,
+                             why.ports.front().port);
   }
   // Nothing happened anywhere since: whoever was behind them is.
   if (report.quiet()) state_.came_up.clear();

@@ -113,7 +113,9 @@ class SubnetManager {
   }
 
   /// Switches are asked whether anything has changed; what they say may be reason for a cycle.
-  [[nodiscard]] bool is_light_sweeping() const { return light_sweep_.has_value(); }
+  [[nodiscard]] bool is_light_sweeping() const {
+    return light_sweep_ && light_sweep_->is_asking_switches();
+  }
 
   /// Master, standby…, the other managers, and how they see us.
   [[nodiscard]] const Election& election() const { return election_; }
@@ -221,6 +223,8 @@ class SubnetManager {
   void reread_soon();
   void on_traps(TrapBatch batch);
   void sweep_for_stranger(std::string reason);
+  [[nodiscard]] bool asks_all_silent() const;
+  [[nodiscard]] std::vector<PortIdx> next_silent();
   [[nodiscard]] Duration sweep_pause() const;
   [[nodiscard]] bool deferred_work_is_overdue() const;
   void arm_sweep();
@@ -270,6 +274,7 @@ class SubnetManager {
   SweepTrigger pending_;                   // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs
+  std::size_t silent_turn_ = 0;     // of those that light sweeps ask by turns
   std::set<Guid> silent_by_lid_;    // switches in the last light sweep
   std::set<Guid> read_again_for_;   // of these, once all tables were read again for their sake
   std::uint64_t cycles_ = 0;

@@ -100,11 +100,11 @@ void Sweep::start(SweepTrigger why, Done done) {
   rebalance_ = why.rebalance;
   opens_ = why.opens;
   rules_ = why.rules;
-  if ((rebalance_ || opens_) && state_.stale.empty()) return discover_partially({});
+  if ((rebalance_ || opens_) && state_.stale.empty()) return discover_partially({}, {});
   if (settings_.strategy.full_sweeps) return discover_fully("");
   if (!state_.stale.empty()) return discover_fully(state_.stale);
   if (!why.full.empty()) return discover_fully(std::move(why.full));
-  discover_partially(std::move(why.switches));
+  discover_partially(std::move(why.switches), std::move(why.ports));
 }
 
 void Sweep::discover_fully(std::string why) {
@@ -126,7 +126,7 @@ void Sweep::discover_fully(std::string why) {
   });
 }
 
-void Sweep::discover_partially(std::vector<Guid> switches) {
+void Sweep::discover_partially(std::vector<Guid> switches, std::vector<PortRef> ports) {
   const ActiveSubnet& now = *state_.in_force;
   result_.partial = true;
   state_.stale = "the cycle before did not end";
@@ -138,6 +138,7 @@ void Sweep::discover_partially(std::vector<Guid> switches) {
                    .came_up = &state_.came_up,
                    .left_raised = &state_.left_raised},
                   std::move(switches),
+                  std::move(ports),
                   [this](Result<PartialReport> found) {
                     deferred_ =
                         leave(runtime_, partial_, [this, found = std::move(found)]() mutable {

@@ -22,6 +22,7 @@ namespace smd {
 struct SweepTrigger {
   std::string reason;          // of the first: "trap 128 from lid 5"
   std::vector<Guid> switches;  // where; may name one twice
+  std::vector<PortRef> ports;  // likewise: of these switches is to be asked who is there
   std::string full;            // not empty: a full sweep is needed, and why
   bool rebalance = false;      // loads are to be rebalanced where nothing has changed
   bool opens = false;          // likewise, what a plan left blocked is to be opened
@@ -62,11 +63,12 @@ struct SweepTrigger {
     if (full.empty()) full = std::move(other.full);
     rules |= other.rules;
     switches.insert(switches.end(), other.switches.begin(), other.switches.end());
+    ports.insert(ports.end(), other.ports.begin(), other.ports.end());
   }
 };
 
-// When to sweep everything again although nothing was reported: after trouble, and ever more
-// rarely while it lasts.
+// When to look again although nothing was reported: after trouble, and ever more rarely while it
+// lasts.
 
 class RetryClock {
  public:
@@ -74,10 +76,10 @@ class RetryClock {
 
   /// `base` is the first wait; it doubles while trouble is of the same kind, up to kLongest. How
   /// much there is of it changes with every change elsewhere. `partial`: nobody looked where the
-  /// trouble is, so what was due before it stays due.
-  void on_cycle(Trouble trouble, bool partial, TimePoint now, Duration base) {
+  /// trouble is, so what was due before it stays due. `is_new`: the wait begins anew all the same.
+  void on_cycle(Trouble trouble, bool partial, TimePoint now, Duration base, bool is_new = false) {
     using Kind = Trouble::Kind;
-    const bool same = trouble.kind == trouble_.kind;
+    const bool same = trouble.kind == trouble_.kind && !is_new;
     const bool had_any = trouble_.kind != Kind::None;
     trouble_ = std::move(trouble);
     if (same && partial) return;
@@ -85,7 +87,13 @@ class RetryClock {
     at_ = partial && had_any ? std::min(at_, now + wait_) : now + wait_;
   }
 
-  [[nodiscard]] const std::string& trouble() const { return trouble_.what; }
+  /// It is looked at by less than a full sweep.
+  void on_look(TimePoint now) {
+    wait_ = std::min(2 * wait_, kLongest);
+    at_ = now + wait_;
+  }
+
+  [[nodiscard]] const Trouble& trouble() const { return trouble_; }
 
   /// Nothing: there is no trouble.
   [[nodiscard]] std::optional<TimePoint> next() const {
@@ -138,9 +146,10 @@ class Sweep {
 
  private:
   void discover_fully(std::string why);
-  void discover_partially(std::vector<Guid> switches);
+  void discover_partially(std::vector<Guid> switches, std::vector<PortRef> ports);
   void on_found(Result<SweepReport> found);
   void on_partially_found(Result<PartialReport> found);
+  [[nodiscard]] bool may_hide_a_switch(const std::vector<SilentPort>& silent) const;
   void end();
 
   /// `next_lid`: the first that is free, where ports get their LIDs on the way.
@@ -149,7 +158,6 @@ class Sweep {
 
   Runtime& runtime_;
   SmpClient& client_;
-  [[nodiscard]] bool may_hide_a_switch(const std::vector<SilentPort>& silent) const;
   const Settings& settings_;
   ManagerState& state_;
   bool read_only_;

@@ -137,12 +137,15 @@ SweepReport PartialLab::full(bool literal) {
   return std::move(**result);
 }
 
-Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects, DiscoveryOptions options) {
+Result<PartialReport> PartialLab::partial(std::vector<Guid> suspects,
+                                          DiscoveryOptions options,
+                                          std::vector<PortRef> ports) {
   std::optional<Result<PartialReport>> result;
   PartialDiscovery discovery(client, std::move(options), Epoch{epoch_++});
-  discovery.start(known_subnet(), std::move(suspects), [&](Result<PartialReport> found) {
-    result = std::move(found);
-  });
+  discovery.start(
+      known_subnet(), std::move(suspects), std::move(ports), [&](Result<PartialReport> found) {
+        result = std::move(found);
+      });
   const std::uint64_t limit = client.stats().sent + 100000;
   run_until([&] { return result.has_value() || client.stats().sent > limit; },
             std::chrono::minutes(60));

@@ -90,7 +90,9 @@ class PartialLab : public sim::TimedFabric {
   SweepReport full(bool literal = false);
 
   /// Runs on what is known; the requests of the thesis go by `lft`.
-  Result<PartialReport> partial(std::vector<Guid> suspects, DiscoveryOptions options = {});
+  Result<PartialReport> partial(std::vector<Guid> suspects,
+                                DiscoveryOptions options = {},
+                                std::vector<PortRef> ports = {});
 
   /// What was found becomes what is known, with LIDs, tables and active ports.
   void adopt(const SweepReport& found);

@@ -570,7 +570,7 @@ TEST(PathWatch, SendsNothingWhileASweepOrACycleRuns) {
   on.fabric.set_silent(on.node("S4"), true);
   on.run_for(5s);
   const std::uint64_t cycles = session.manager().cycles();
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 12; ++i) {
     on.fabric.set_link(on.node("H6"), PortNum{1}, i % 2 == 1);
     on.run_for(3s);
   }

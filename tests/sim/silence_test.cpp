@@ -82,6 +82,81 @@ TEST(Silence, ThatIsKnownIsNotNewWhereASwitchIsLost) {
   EXPECT_EQ(subnet.manager.last_cycle()->full_why, "test");
 }
 
+// One has been silent for long, and another answers some seconds after its link came up.
+TEST(Silence, OfAHostThatAnswersLateEndsWithASweep) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), {.settings = every_ten_seconds()});
+  const std::uint32_t dead = subnet.node("host-00007");
+  const std::uint32_t late = subnet.node("host-00005");
+  subnet.fabric.set_silent(dead, true);
+  subnet.fabric.set_silent(late, true);
+  subnet.fabric.set_link(late, kOne, false);
+  ASSERT_TRUE(subnet.start());
+  subnet.run_for(20min);
+  subnet.fabric.set_link(late, kOne, true);
+  subnet.run_for(3s);
+  subnet.fabric.set_silent(late, false);
+  EXPECT_TRUE(subnet.run_until([&] { return is_active(subnet, late); }, 12s));
+  ASSERT_TRUE(subnet.settle_up());
+  EXPECT_EQ(subnet.manager.last_cycle()->silent.size(), 1u);
+  EXPECT_EQ(count_full(subnet, 1), 0u);
+  EXPECT_EQ(find_broken_route(subnet, {dead}), "");
+}
+
+// Where nobody sweeps at intervals it is asked all the same, ever more rarely.
+TEST(Silence, IsAskedWithoutSweepsAtIntervals) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), {.settings = quiet_settings()});
+  const std::uint32_t mute = subnet.node("host-00005");
+  subnet.fabric.set_silent(mute, true);
+  ASSERT_TRUE(subnet.start());
+  std::size_t asked = 0;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    if (find_destination(subnet, smp) == mute) ++asked;
+    return true;
+  };
+  subnet.run_for(30min);
+  EXPECT_GT(asked, 0u);
+  EXPECT_LT(asked, 60u) << "four tries each, at last every five minutes";
+  subnet.fabric.set_silent(mute, false);
+  EXPECT_TRUE(subnet.run_until([&] { return is_active(subnet, mute); }, 6min));
+  ASSERT_TRUE(subnet.settle_up());
+  EXPECT_THAT(subnet.manager.last_cycle()->reason, testing::StartsWith("retry: 1 ports lead"));
+  EXPECT_EQ(count_full(subnet, 1), 0u);
+}
+
+TEST(Silence, OfManyIsAskedByTurns) {
+  SimulatedSubnet subnet(spec_of("irregular:switches=16,ports=12,links=5,hosts=5,seed=4"),
+                         {.settings = quiet_settings()});
+  const sim::FabricSpec& spec = subnet.fabric.spec();
+  std::set<std::uint32_t> hosts;
+  for (std::uint32_t node = 0; node < spec.nodes.size(); ++node) {
+    if (spec.nodes[node].type == NodeType::Switch || node == spec.sm_node) continue;
+    subnet.fabric.set_silent(node, true);
+    hosts.insert(node);
+  }
+  ASSERT_GT(hosts.size(), LightSweep::kMostSilent);
+  ASSERT_LT(hosts.size(), 2 * LightSweep::kMostSilent);
+  ASSERT_TRUE(subnet.start());
+  std::set<std::uint32_t> asked;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    const std::uint32_t node = find_destination(subnet, smp);
+    if (hosts.contains(node)) asked.insert(node);
+    return true;
+  };
+  const auto sweep = [&] {
+    const auto before = subnet.manager.last_sweep()->ended;
+    subnet.manager.request_light_sweep();
+    ASSERT_TRUE(
+        subnet.run_until([&] { return subnet.manager.last_sweep()->ended != before; }, 60s));
+  };
+  sweep();
+  EXPECT_EQ(asked.size(), LightSweep::kMostSilent);
+  sweep();
+  EXPECT_EQ(asked, hosts);
+  const unsigned window = subnet.manager.client().window();
+  sweep();
+  EXPECT_GE(subnet.manager.client().window(), window) << "nothing was lost that was not before";
+}
+
 // A host under the GUID of one that runs is plugged in where the manager comes by first.
 TEST(ATwin, LeavesTheLidOfAHostThatRunsAlone) {
   sim::FabricSpec spec = spec_of("fat-tree:k=4,levels=2");
@@ -96,11 +171,12 @@ TEST(ATwin, LeavesTheLidOfAHostThatRunsAlone) {
   spec.nodes[twin].ports[1].guid = spec.nodes[runs].ports[1].guid;
   SimulatedSubnet subnet(spec, {.settings = every_ten_seconds()});
   subnet.fabric.set_link(twin, kOne, false);
+  subnet.fabric.set_silent(find("host-00005"), true);
   ASSERT_TRUE(subnet.bring_up());
   const Lid lid = subnet.fabric.port_info(runs, kOne).lid;
   subnet.fabric.set_link(twin, kOne, true);
   subnet.run_for(5min);
-  EXPECT_GT(count_full(subnet, 1), 0u);
+  EXPECT_GT(count_full(subnet, 1), 0u) << "who else there may be is looked at, beside silence too";
   EXPECT_EQ(subnet.manager.last_cycle()->duplicates.size(), 1u);
   EXPECT_EQ(subnet.fabric.port_info(runs, kOne).lid, lid);
   EXPECT_TRUE(is_active(subnet, runs));

@@ -55,7 +55,20 @@ TEST_F(Clock, HowMuchTroubleThereIsDoesNotMatter) {
   end(Kind::SettingsFailed, kFull, "3 settings failed");
   end(Kind::SettingsFailed, kFull, "4 settings failed");
   EXPECT_EQ(wait(), 20s);
-  EXPECT_EQ(clock.trouble(), "4 settings failed");
+  EXPECT_EQ(clock.trouble().what, "4 settings failed");
+}
+
+TEST_F(Clock, WhatIsNewIsLookedAtSoonAndPutsNothingOff) {
+  for (int times = 0; times < 5; ++times) end(Kind::Silence, kFull);
+  ASSERT_EQ(wait(), 160s);
+  clock.on_cycle({.kind = Kind::Silence, .what = "some"}, kPartial, now, 10s, true);
+  EXPECT_EQ(wait(), 10s);
+  now = now + 9s;
+  clock.on_cycle({.kind = Kind::Silence, .what = "some"}, kPartial, now, 10s, true);
+  EXPECT_EQ(wait(), 1s);
+  now = now + 1s;
+  clock.on_look(now);
+  EXPECT_EQ(wait(), 20s);
 }
 
 TEST_F(Clock, OtherTroubleOfPartialCyclesPutsNothingOffEither) {
