@@ -240,6 +240,7 @@ void PartialRun::read_switch(std::uint32_t node, ReadRequest request) {
   if (request.arrival) {
     identity = SwitchReader::Identity{survey_.node(node).info.node_guid, *request.arrival};
   }
+  for (const PortNum port : request.anyway) asked_for_.insert({node, port});
   const PortInfo& port0 = survey_.port({node, PortNum{0}}).info;
   learn_kind(node, port0);
   auto& reader = readers_[node];
@@ -311,6 +312,10 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
     if (at.port == PortNum{0}) continue;
     const PortState now = survey_.port(end).info.state();
     const auto peer = survey_.peer(end);
+    if (!peer && is_known_silence(end, before, now)) {
+      still_silent_.insert(end);
+      continue;
+    }
     changed = changed || now != before || survey_.port(end).joined;
     const bool lost =
         peer && !survey_.port(end).joined && (!survey_.is_up(end) || has_retrained(before, now));
@@ -327,6 +332,15 @@ bool PartialRun::apply(std::uint32_t node, const SwitchReader::Reading& reading)
     changed = changed || survey_.port({node, PortNum{static_cast<std::uint8_t>(p)}}).joined;
   }
   return changed;
+}
+
+/// Whoever is there is asked by light sweeps. A port in Initialize may have come up anew.
+bool PartialRun::is_known_silence(LinkEnd end, PortState before, PortState now) const {
+  if (options_.requests != RequestSet::Fewest || now != before || now <= PortState::Initialize ||
+      asked_for_.contains(end))
+    return false;
+  const SilentPort here{.node = survey_.node(end.node).info.node_guid, .port = end.port, .why = {}};
+  return is_known(end.node) && std::ranges::count(known_.sweep->silent, here) != 0;
 }
 
 std::optional<LinkEnd> PartialRun::own_link() const {
@@ -397,7 +411,8 @@ void PartialRun::carry_silent() {
     }
     if (!is_known(*node) || silent.port.value() >= survey_.node(*node).ports.size()) continue;
     const LinkEnd end{*node, silent.port};
-    if (!survey_.port(end).fresh && !survey_.peer(end)) anomalies_.silent.push_back(silent);
+    const bool was_looked_at = survey_.port(end).fresh && !still_silent_.contains(end);
+    if (!was_looked_at && !survey_.peer(end)) anomalies_.silent.push_back(silent);
   }
 }
 
@@ -415,7 +430,8 @@ bool PartialRun::has_unread_open_port() const {
     }
     for (unsigned p = 1; p < survey_.node(n).ports.size(); ++p) {
       const LinkEnd end{n, PortNum{static_cast<std::uint8_t>(p)}};
-      if (!survey_.port(end).fresh && survey_.is_up(end) && !survey_.peer(end)) return true;
+      const bool was_looked_at = survey_.port(end).fresh && !still_silent_.contains(end);
+      if (!was_looked_at && survey_.is_up(end) && !survey_.peer(end)) return true;
     }
   }
   return false;

@@ -184,6 +184,7 @@ class PartialRun : public Explorer {
  private:
   [[nodiscard]] bool had_tables(std::uint32_t node) const;
   [[nodiscard]] std::vector<PortState> expected_states(std::uint32_t node) const;
+  [[nodiscard]] bool is_known_silence(LinkEnd end, PortState before, PortState now) const;
   void carry_silent();
   void carry_duplicates();
   [[nodiscard]] bool has_unread_open_port() const;
@@ -193,6 +194,8 @@ class PartialRun : public Explorer {
   std::uint32_t known_nodes_ = 0;
   std::map<std::uint32_t, std::unique_ptr<SwitchReader>> readers_;
   std::set<std::uint32_t> cleared_;  // PortStateChange, but the ports were not read then
+  std::set<LinkEnd> asked_for_;      // ports that were to be read whatever the switch says
+  std::set<LinkEnd> still_silent_;   // read, and as they were: nobody was asked who is there
   std::set<Guid> reread_;
   std::set<Guid> restarted_;
   std::set<Guid> look_again_;

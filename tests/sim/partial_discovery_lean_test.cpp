@@ -494,6 +494,21 @@ TEST(PartialDiscovery, ASilentPortStaysReportedUntilItIsGone) {
   EXPECT_THAT(third.delta.nodes_new, ElementsAre(Guid{0x1030}));
 }
 
+// Whoever answers nothing would be waited for at every change of his switch. Light sweeps ask him.
+TEST(PartialDiscovery, WhoIsKnownToBeSilentIsNotWaitedFor) {
+  Ring lab;
+  lab.fabric.set_silent(kH3, true);
+  lab.known = lab.full();
+  ASSERT_THAT(lab.known.silent, testing::SizeIs(1));
+  lab.fabric.set_link(kS3, port(2), false);
+  const auto found = lab.look(lab.guids({kS3, kS4}));
+  EXPECT_EQ(found.sweep.silent, lab.known.silent);
+  EXPECT_EQ(lab.retries, 0u);
+  lab.known = found.sweep;
+  lab.fabric.set_silent(kH3, false);
+  EXPECT_THAT(lab.partial({}, {}, {at(lab, kS3, 4)})->delta.nodes_new, ElementsAre(Guid{0x1030}));
+}
+
 TEST(PartialDiscovery, TwinsStayReportedUntilOneIsGone) {
   FabricSpec spec = ring();
   spec.nodes[kS9].guid = spec.nodes[kS3].guid;
@@ -513,21 +528,6 @@ TEST(PartialDiscovery, TwinsStayReportedUntilOneIsGone) {
 
 // What only a full discovery can tell.
 
-TEST(PartialDiscovery, NamesAndFdr10OfWhatStayedAreKept) {
-  Ring lab;
-  const Fabric& f = *lab.known.fabric;
-  const auto port_at = [](const Fabric& fabric, std::uint64_t guid, unsigned number) {
-    return fabric.port_of(fabric.find_node(Guid{guid}).value(), port(number));
-  };
-  std::vector<PortIdx> fdr10{port_at(f, 0x2002, 1), port_at(f, 0x2002, 2), port_at(f, 0x2004, 2)};
-  std::ranges::sort(fdr10);
-  lab.known.fabric = with_fdr10(*with_descriptions(f, {{Guid{0x2003}, "leaf"}}, nullptr), fdr10);
-  lab.fabric.set_link(kS2, port(2), false);
-  const auto found = lab.partial(lab.poll().changed);
-  ASSERT_TRUE(found);
-  const Fabric& now = *found->sweep.fabric;
-  EXPECT_EQ(now.description[now.find_node(Guid{0x2003}).value()], "leaf");
-  EXPECT_THAT(now.fdr10, UnorderedElementsAre(port_at(now, 0x2002, 1), port_at(now, 0x2004, 2)));
 // What the second one says of itself is not taken for what the first one says.
 TEST(PartialDiscovery, ATwinThatIsPluggedInNearerIsLeftOut) {
   FabricSpec spec = ring();
@@ -548,6 +548,21 @@ TEST(PartialDiscovery, ATwinThatIsPluggedInNearerIsLeftOut) {
   EXPECT_EQ(fabric.node_guid[fabric.node_of[fabric.peer[host]]], spec.nodes[kS3].guid);
 }
 
+TEST(PartialDiscovery, NamesAndFdr10OfWhatStayedAreKept) {
+  Ring lab;
+  const Fabric& f = *lab.known.fabric;
+  const auto port_at = [](const Fabric& fabric, std::uint64_t guid, unsigned number) {
+    return fabric.port_of(fabric.find_node(Guid{guid}).value(), port(number));
+  };
+  std::vector<PortIdx> fdr10{port_at(f, 0x2002, 1), port_at(f, 0x2002, 2), port_at(f, 0x2004, 2)};
+  std::ranges::sort(fdr10);
+  lab.known.fabric = with_fdr10(*with_descriptions(f, {{Guid{0x2003}, "leaf"}}, nullptr), fdr10);
+  lab.fabric.set_link(kS2, port(2), false);
+  const auto found = lab.partial(lab.poll().changed);
+  ASSERT_TRUE(found);
+  const Fabric& now = *found->sweep.fabric;
+  EXPECT_EQ(now.description[now.find_node(Guid{0x2003}).value()], "leaf");
+  EXPECT_THAT(now.fdr10, UnorderedElementsAre(port_at(now, 0x2002, 1), port_at(now, 0x2004, 2)));
 }
 
 TEST(PartialDiscovery, DestroyedWhileItRunsItSaysNothing) {
