@@ -135,6 +135,11 @@ void LightSweep::give_up_the_rest() {
   end();
 }
 
+std::vector<NodeIdx> LightSweep::list_late(Duration patience) const {
+  if (runtime_.now() - began_ <= patience) return {};
+  return {asked_.begin(), asked_.end()};
+}
+
 void LightSweep::clear_and_end(Lid lid, const SwitchInfo& info) {
   scope_.cancel_all();
   scope_.send({.route = SmpRoute::to_lid(lid),

@@ -58,6 +58,10 @@ class LightSweep {
 
   [[nodiscard]] bool is_asking_switches() const { return !asked_.empty(); }
 
+  /// Switches that have not answered for longer than `patience`; those of a large subnet wait for
+  /// room on the wire, but not that long.
+  [[nodiscard]] std::vector<NodeIdx> list_late(Duration patience) const;
+
  private:
   struct SilentPlace {
     PortIdx port;

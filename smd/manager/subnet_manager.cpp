@@ -381,6 +381,11 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   if (light_sweep_ && light_sweep_reason_ == kSweep) swept_ = {};
   if (light_sweep_ && light_sweep_reason_ != kSweep)
     light_sweep_wanted_ = std::move(light_sweep_reason_);
+  if (light_sweep_) {
+    const Duration patience = answer_timeout(state_.in_force->sweep, settings_.smp.timeout);
+    for (const NodeIdx node : light_sweep_->list_late(patience))
+      why.switches.push_back(state_.in_force->fabric().node_guid[node]);
+  }
   light_sweep_.reset();
   deferred_work_.stop();
   traps_.begin_sweep();

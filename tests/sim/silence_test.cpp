@@ -157,6 +157,29 @@ TEST(Silence, OfManyIsAskedByTurns) {
   EXPECT_GE(subnet.manager.client().window(), window) << "nothing was lost that was not before";
 }
 
+// Each change cuts the sweep that would find it.
+TEST(Silence, OfASwitchIsFoundWhileCablesNeverRest) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=3"), {.settings = quiet_settings()});
+  ASSERT_TRUE(subnet.bring_up());
+  const Duration timeout =
+      answer_timeout(subnet.manager.in_force()->sweep, subnet.manager.settings().smp.timeout);
+  const std::uint32_t hung = subnet.node("sw-2-3");
+  const Guid guid = subnet.fabric.spec().nodes[hung].guid;
+  const auto is_known = [&] {
+    return subnet.manager.in_force()->fabric().find_node(guid).has_value();
+  };
+  subnet.fabric.set_silent(hung, true);
+  subnet.manager.request_light_sweep();
+  subnet.run_for(2 * timeout);
+  // One leaf after the other, so that none is taken for the source of a storm.
+  for (int change = 0; change < 60 && is_known(); ++change) {
+    const std::uint32_t leaf = subnet.node("sw-0-" + std::to_string(1 + change % 7));
+    subnet.fabric.set_link(leaf, kOne, !subnet.fabric.link_up(leaf, kOne));
+    subnet.run_for(3 * timeout);
+  }
+  EXPECT_FALSE(is_known());
+}
+
 // A host under the GUID of one that runs is plugged in where the manager comes by first.
 TEST(ATwin, LeavesTheLidOfAHostThatRunsAlone) {
   sim::FabricSpec spec = spec_of("fat-tree:k=4,levels=2");
