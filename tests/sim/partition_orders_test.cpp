@@ -2,6 +2,7 @@
 // afterwards, what is refused, and who has the orders when another manager takes over.
 #include <gmock/gmock.h>
 
+#include "smd/report/subnet_json.h"
 #include "tests/sim/ordered_partitions.h"
 
 namespace smd::test {
