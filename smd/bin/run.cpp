@@ -15,7 +15,7 @@
 namespace smd::bin {
 namespace {
 
-Result<std::unique_ptr<Transport>> open_umad(KeptPort& kept,
+Result<std::unique_ptr<Transport>> open_umad(ChosenPort& kept,
                                              AsioRuntime& runtime,
                                              const Config& config) {
   const UmadSelection configured{.device = config.transport.device,
@@ -48,7 +48,7 @@ int run(const Config& config,
   std::signal(SIGPIPE, SIG_IGN);
   auto runtime = std::make_unique<AsioRuntime>();
   std::unique_ptr<sim::SimFabric> fabric;
-  Daemon::OpenTransport open = [kept = KeptPort{}](AsioRuntime& on, const Config& now) mutable {
+  Daemon::OpenTransport open = [kept = ChosenPort{}](AsioRuntime& on, const Config& now) mutable {
     return open_umad(kept, on, now);
   };
   if (config.transport.kind == TransportKind::Sim) {

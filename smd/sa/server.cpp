@@ -79,7 +79,7 @@ void Server::set_limits(const ServerLimits& limits) {
 void Server::adopt(std::shared_ptr<const SubnetView> view) {
   view_ = std::move(view);
   decide_off_loop();
-  resume([this](const Parked& each) { return !view_ || each.what == WaitsFor::View; });
+  resume([this](const PendingRequest& each) { return !view_ || each.what == PendingCause::View; });
 }
 
 /// Where paths are given out in turn or by contention, and where ports are held to a pace, each
@@ -310,11 +310,11 @@ std::size_t Server::serve(const Request& waiting) {
                     .trusted = trusted,
                     .client = client_of(packet),
                     .requester = view_->lids().owner_of(packet.remote_lid),
-                    .may_wait = may_wait(waiting, WaitsFor::Tables)};
+                    .may_wait = may_wait(waiting, PendingCause::Tables)};
   Answer answer = multi ? answer_multi(*view_, query, whole, limits_.query) : ask(query);
   const std::size_t cost = answer.cost;
   if (answer.waits) {
-    park(waiting, WaitsFor::Tables);
+    park(waiting, PendingCause::Tables);
   } else if (answer.status == Status::Busy ||
              (answer.status != Status::Ok && is_stranger(*view_, query) &&
               (waiting.parked_at || expects_view()))) {
@@ -330,13 +330,13 @@ std::size_t Server::serve(const Request& waiting) {
 
 bool Server::expects_view() const { return expects_view_ && expects_view_(); }
 
-bool Server::may_wait(const Request& request, WaitsFor what) const {
-  const Duration longest = what == WaitsFor::View ? kLongestForView : kLongestForTables;
+bool Server::may_wait(const Request& request, PendingCause what) const {
+  const Duration longest = what == PendingCause::View ? kLongestForView : kLongestForTables;
   return !request.parked_at || runtime_.now() < *request.parked_at + longest;
 }
 
 /// A request that is repeated meanwhile is the same.
-void Server::park(const Request& request, WaitsFor what) {
+void Server::park(const Request& request, PendingCause what) {
   const MadPacket& packet = request.packet;
   const TransferId id{{packet.remote_lid, packet.remote_qp},
                       decode_sa_header(packet.mad)->mad.transaction_id};
@@ -354,15 +354,16 @@ void Server::park(const Request& request, WaitsFor what) {
 
 /// Nothing that there is could answer it.
 void Server::park_or_drop(const Request& request) {
-  if (expects_view() && may_wait(request, WaitsFor::View)) return park(request, WaitsFor::View);
+  if (expects_view() && may_wait(request, PendingCause::View))
+    return park(request, PendingCause::View);
   ++stats_.busy;
 }
 
 /// They are answered again.
 template <class Predicate>
 void Server::resume(Predicate is_due) {
-  std::deque<Parked> stay;
-  for (Parked& each : std::exchange(parked_, {})) {
+  std::deque<PendingRequest> stay;
+  for (PendingRequest& each : std::exchange(parked_, {})) {
     if (!is_due(std::as_const(each))) {
       stay.push_back(std::move(each));
       continue;
@@ -375,7 +376,7 @@ void Server::resume(Predicate is_due) {
 }
 
 void Server::go_on() {
-  resume([](const Parked& each) { return each.what == WaitsFor::Tables; });
+  resume([](const PendingRequest& each) { return each.what == PendingCause::Tables; });
 }
 
 Answer Server::ask(const Query& query) {
@@ -548,7 +549,7 @@ void Server::tick() {
     ++stats_.transfers_failed;
     each = forget(each);
   }
-  resume([this](const Parked& each) { return !may_wait(each.request, each.what); });
+  resume([this](const PendingRequest& each) { return !may_wait(each.request, each.what); });
   arm_tick();
 }
 

@@ -167,12 +167,12 @@ class Server {
     std::optional<TimePoint> parked_at;  // the first time
   };
 
-  enum class WaitsFor : std::uint8_t { View, Tables };
+  enum class PendingCause : std::uint8_t { View, Tables };
 
-  struct Parked {
+  struct PendingRequest {
     Lid port;  // whose limits it counts against
     TransferId id;
-    WaitsFor what;
+    PendingCause what;
     Request request;
   };
 
@@ -210,8 +210,8 @@ class Server {
   void serve_turn();
   std::size_t serve(const Request& request);
   [[nodiscard]] bool expects_view() const;
-  [[nodiscard]] bool may_wait(const Request& request, WaitsFor what) const;
-  void park(const Request& request, WaitsFor what);
+  [[nodiscard]] bool may_wait(const Request& request, PendingCause what) const;
+  void park(const Request& request, PendingCause what);
   void park_or_drop(const Request& request);
   template <class Predicate>
   void resume(Predicate is_due);
@@ -240,7 +240,7 @@ class Server {
   std::map<Lid, std::deque<Request>> waiting_;  // by port, as the next
   std::deque<Lid> turns_;  // ports with requests, in the order in which they are served
   std::size_t waiting_count_ = 0;
-  std::deque<Parked> parked_;
+  std::deque<PendingRequest> parked_;
   std::set<TransferId> parked_ids_;
   std::map<Lid, Use> uses_;    // of ports that have anything under way
   std::map<Lid, Pace> paces_;  // of ports that asked lately

@@ -70,7 +70,7 @@ struct SmpClient::Impl {
   Transport& transport;
   SmpClientConfig config;
   PortMKeys* port_m_keys = nullptr;
-  SamePort same_port;
+  MatchPort same_port;
   FindPath find_path;  // unset: SMPs by LID go as they are
   Unsolicited unsolicited;
   std::function<void(const Error&)> lost_handler;

@@ -19,7 +19,7 @@ void SmpClient::set_local_lid(Lid lid) { impl_->local_lid = lid; }
 
 Lid SmpClient::local_lid() const { return impl_->local_lid; }
 
-void SmpClient::set_same_port(SamePort same_port) { impl_->same_port = std::move(same_port); }
+void SmpClient::set_same_port(MatchPort same_port) { impl_->same_port = std::move(same_port); }
 
 void SmpClient::set_directed_only(FindPath find_path) { impl_->find_path = std::move(find_path); }
 

@@ -161,10 +161,10 @@ class SmpClient {
   [[nodiscard]] Lid local_lid() const;
 
   /// Whether one port has both LIDs. Null: none is known to have several.
-  using SamePort = std::function<bool(Lid one, Lid other)>;
+  using MatchPort = std::function<bool(Lid one, Lid other)>;
 
   /// What was sent by LID is answered by the port that has it, and by nobody else.
-  void set_same_port(SamePort same_port);
+  void set_same_port(MatchPort same_port);
 
   /// The path from here to the port that has the LID; nothing where none is known.
   using FindPath = std::function<std::optional<HopPath>(Lid)>;

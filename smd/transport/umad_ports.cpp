@@ -219,7 +219,7 @@ std::size_t count_choices(std::span<const UmadPort> ports,
   }));
 }
 
-UmadSelection KeptPort::select(const UmadSelection& configured) const {
+UmadSelection ChosenPort::select(const UmadSelection& configured) const {
   UmadSelection out = configured;
   const bool names_one = !configured.device.empty() && configured.port != PortNum{0};
   if (configured == configured_ && !names_one && configured.port_guid == Guid{0})
@@ -227,7 +227,7 @@ UmadSelection KeptPort::select(const UmadSelection& configured) const {
   return out;
 }
 
-bool KeptPort::note(const UmadSelection& configured, Guid opened) {
+bool ChosenPort::note(const UmadSelection& configured, Guid opened) {
   const bool first = guid_ == Guid{0} || configured != configured_;
   configured_ = configured;
   guid_ = opened;

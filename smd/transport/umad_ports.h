@@ -73,7 +73,7 @@ struct UmadPorts {
 
 /// The port that was opened first, where what is configured may mean several: it is the one that is
 /// meant from then on. Another one that is up while it is away may be of another subnet.
-class KeptPort {
+class ChosenPort {
  public:
   /// What to open.
   [[nodiscard]] UmadSelection select(const UmadSelection& configured) const;

@@ -229,9 +229,9 @@ TEST(SelectPorts, WhereNoPlaneIsUpSaysSo) {
                         "IsSMdisabled), smi1 port 1 (Down)"));
 }
 
-TEST(KeptPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
+TEST(ChosenPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
   std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 1, kInit)};
-  KeptPort kept;
+  ChosenPort kept;
   const auto open = [&](const UmadSelection& configured) {
     const auto chosen = select_ports(ports, {}, kept.select(configured));
     if (chosen) kept.note(configured, chosen->smi.port_guid);
@@ -254,11 +254,11 @@ TEST(KeptPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
 }
 
 /// The adapter may have been replaced.
-TEST(KeptPort, IsNotAskedForWhereOneIsNamed) {
+TEST(ChosenPort, IsNotAskedForWhereOneIsNamed) {
   const UmadSelection by_name{.device = "mlx5_0", .port = PortNum{1}};
   const UmadSelection by_guid{.port_guid = Guid{0x111}};
   for (const UmadSelection& configured : {by_name, by_guid}) {
-    KeptPort kept;
+    ChosenPort kept;
     EXPECT_TRUE(kept.note(configured, Guid{0x101}));
     EXPECT_EQ(kept.select(configured), configured);
     EXPECT_FALSE(kept.note(configured, Guid{0x102}));
