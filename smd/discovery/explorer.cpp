@@ -32,7 +32,7 @@ std::string describe(const Result<SmpReply>& reply) {
 bool answers_as_node(const Result<SmpReply>& reply) {
   if (!answered(reply)) return false;
   const Result<NodeInfo> info = decode_node_info(reply->data);
-  return info && plausible(*info) && info->local_port != PortNum{0};
+  return info && is_plausible(*info) && info->local_port != PortNum{0};
 }
 
 SmpData clear_change_data(SwitchInfo info) {
