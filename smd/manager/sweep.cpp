@@ -109,6 +109,7 @@ void Sweep::start(SweepTrigger why, Done done) {
 
 void Sweep::discover_fully(std::string why) {
   result_.partial = false;
+  result_.delta.reset();
   result_.full_why = std::move(why);
   state_.stale = "the cycle before did not end";
   // Nothing is numbered anew for what our own deactivation of ports caused: numbers change with the

@@ -56,7 +56,9 @@ struct SweepTrigger {
   [[nodiscard]] bool empty() const { return reason.empty(); }
 
   /// Something may be other than it was, or shall be; not only what is left to do at rest.
-  [[nodiscard]] bool names_a_change() const { return rules || !full.empty() || !switches.empty(); }
+  [[nodiscard]] bool names_a_change() const {
+    return rules || !full.empty() || !switches.empty() || !ports.empty();
+  }
 
   void merge(SweepTrigger other) {
     if (reason.empty()) reason = std::move(other.reason);
