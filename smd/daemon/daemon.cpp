@@ -390,20 +390,24 @@ Result<void> Daemon::read_rest_files() {
 
 /// Paths stay until a restart; what stands in the files does where it says so.
 void Daemon::compare_key_files() {
-  const auto find_changed = [this](const KeyFiles& now) {
+  const auto find_changed = [this](const KeyFiles& now, std::string_view section) {
     std::vector<std::string> changed;
     for (const auto& [option, text] : now) {
       if (key_files_[option] != text) changed.push_back(option);
     }
+    for (const auto& [option, text] : key_files_) {
+      if (option.starts_with(section) && !now.contains(option)) changed.push_back(option);
+    }
     return changed;
   };
   if (replica_) {
-    for (const std::string& option : find_changed(read_key_files(options_.config.replica)))
+    for (const std::string& option :
+         find_changed(read_key_files(options_.config.replica), "replica."))
       log::info("config.change", "key={} what=content effect=after_restart", option);
   }
   if (!rest_) return;
   KeyFiles now = read_key_files(options_.config.rest);
-  const std::vector<std::string> changed = find_changed(now);
+  const std::vector<std::string> changed = find_changed(now, "rest.");
   if (changed.empty()) return;
   if (const auto taken = read_rest_files(); !taken)
     return log::error("rest.listen", "why=\"{}\" kept=old", taken.error().context);

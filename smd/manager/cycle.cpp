@@ -280,8 +280,7 @@ std::shared_ptr<const ActiveSubnet> Cycle::routes_to_keep() const {
   if (!before || round_ > 0) return parts_.state.in_force;
   const Fabric& fabric = *found_.fabric;
   const bool is_back = std::ranges::any_of(fabric.switch_node, [&](NodeIdx node) {
-    const Guid guid = fabric.node_guid[node];
-    return before->fabric().find_node(guid) && !before_.in_force->fabric().find_node(guid);
+    return parts_.state.lost_then.contains(fabric.node_guid[node]);
   });
   return is_back ? before : parts_.state.in_force;
 }
@@ -352,7 +351,11 @@ void Cycle::rebalance(RouteJob job) {
       [this](std::optional<Routed> routed) {
         if (gives_way()) return;
         parts_.state.imbalanced = false;
-        if (!routed) return drop_rebalance("routes are even");
+        if (!routed) {
+          parts_.state.gave_way = 0;
+          remember_loss();
+          return drop_rebalance("routes are even");
+        }
         instead_ = routed->instead;
         on_routed(std::move(*routed));
       });
@@ -493,9 +496,13 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
 
 /// Hosts may be cut off by a change, and nobody is by what is uneven: that is left for later.
 bool Cycle::gives_way() {
+  constexpr unsigned kMostTimes = 2;
+  ManagerState& state = parts_.state;
   const bool at_rest = rebalancing_ && replans_ == 0 && !is_on_trial();
-  if (!at_rest || !hooks_.change_waits || !hooks_.change_waits()) return false;
-  (opening_ ? parts_.state.leaves_blocked : parts_.state.imbalanced) = true;
+  if (!at_rest || state.gave_way >= kMostTimes || !hooks_.change_waits || !hooks_.change_waits())
+    return false;
+  ++state.gave_way;
+  (opening_ ? state.leaves_blocked : state.imbalanced) = true;
   restore(before_);
   drop_rebalance("a change waits");
   return true;
@@ -507,20 +514,19 @@ bool Cycle::is_mostly_lost(const ActiveSubnet& before) const {
 }
 
 void Cycle::remember_loss() {
-  std::shared_ptr<const ActiveSubnet>& before = parts_.state.before_loss;
-  if (!before) {
-    // Unless other directions were asked for since.
-    if (before_.in_force && is_mostly_lost(*before_.in_force) &&
-        before_.orientation == before_.in_force->routing->orientation)
-      before = before_.in_force;
-    return;
+  ManagerState& state = parts_.state;
+  // Unless other directions were asked for since.
+  if (!state.before_loss && before_.in_force && is_mostly_lost(*before_.in_force) &&
+      before_.orientation == before_.in_force->routing->orientation) {
+    state.before_loss = before_.in_force;
+    const Fabric& then = state.before_loss->fabric();
+    for (const NodeIdx node : then.switch_node) state.lost_then.insert(then.node_guid[node]);
   }
-  const Fabric& then = before->fabric();
-  const bool all_back = std::ranges::all_of(then.switch_node, [&](NodeIdx node) {
-    return found_.fabric->find_node(then.node_guid[node]).has_value();
-  });
-  const bool rebalanced = rebalancing_ && !opening_ && !is_mostly_lost(*before);
-  if (all_back || rebalanced) before = nullptr;
+  if (!state.before_loss) return;
+  for (const NodeIdx node : found_.fabric->switch_node)
+    state.lost_then.erase(found_.fabric->node_guid[node]);
+  const bool rebalanced = rebalancing_ && !opening_ && !is_mostly_lost(*state.before_loss);
+  if (state.lost_then.empty() || rebalanced) state.forget_loss();
 }
 
 /// Routes are balanced enough to work with: nothing is blocked, and nothing fails, to balance them

@@ -98,6 +98,7 @@ class Cycle {
     std::shared_ptr<const ActiveSubnet> in_force;
     std::shared_ptr<const ActiveSubnet> with_lost;
     std::shared_ptr<const ActiveSubnet> before_loss;
+    std::set<Guid> lost_then;
     Orientation orientation;
   };
 

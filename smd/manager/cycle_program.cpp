@@ -209,14 +209,17 @@ void Cycle::note_plan(const TransitionPlan& plan) {
 
 Cycle::StandingRoutes Cycle::standing() const {
   const ManagerState& state = parts_.state;
-  return {state.in_force, state.with_lost, state.before_loss, state.orientation};
+  return {state.in_force, state.with_lost, state.before_loss, state.lost_then, state.orientation};
 }
 
 /// What is published, and what later cycles start from, is what was in force then.
 void Cycle::restore(const StandingRoutes& routes) {
   ManagerState& state = parts_.state;
-  std::tie(state.in_force, state.with_lost, state.before_loss, state.orientation) =
-      std::tie(routes.in_force, routes.with_lost, routes.before_loss, routes.orientation);
+  state.in_force = routes.in_force;
+  state.with_lost = routes.with_lost;
+  state.before_loss = routes.before_loss;
+  state.lost_then = routes.lost_then;
+  state.orientation = routes.orientation;
 }
 
 /// Nothing of a change that waits is written, and nobody is told of its routes: they are not there.
@@ -272,6 +275,7 @@ PortPolicy Cycle::port_policy() const {
 
 void Cycle::program(TransitionPlan plan) {
   if (gives_way()) return;
+  if (rebalancing_) parts_.state.gave_way = 0;
   const bool must_be_free = is_on_trial() ? !parts_.engine_by_force && before_.in_force != nullptr
                                           : rebalancing_ && replans_ == 0;
   const bool opens_nothing = opening_ && !plan.blocked_sls.empty();

@@ -36,11 +36,15 @@ struct ManagerState {
   /// out: what comes back is routed as it was. Null: all of it came back, or loads were rebalanced
   /// without the rest, or something else was asked for since.
   std::shared_ptr<const ActiveSubnet> before_loss;
+  std::set<Guid> lost_then;  // switches of it that are not back yet
 
   AdvertisedSls advertised;  // SLs that hosts may be using
 
   /// Multicast packets need a VL of their own, where there is one.
   bool wants_multicast_vl = false;
+
+  /// How often what is done at rest gave way to a change since it was last done: not without end.
+  unsigned gave_way = 0;
 
   bool imbalanced = false;  // routes were kept over a change, and loads not rebalanced since
 
@@ -116,9 +120,14 @@ struct ManagerState {
     return unproved == Unproved::Write && interrupted_cycles >= kMostCycles;
   }
 
+  void forget_loss() {
+    before_loss = nullptr;
+    lost_then.clear();
+  }
+
   /// Another engine is asked for, or other routes of it.
   void ask_anew() {
-    before_loss = nullptr;
+    forget_loss();
     taking_over = false;
   }
 

@@ -97,6 +97,10 @@ bool tells_no_other_sl(const ActiveSubnet& then, const ActiveSubnet& now) {
     const auto node = fabric.find_node(old.node_guid[old.switch_node[sw]]);
     if (!node || !fabric.is_switch(*node)) return false;
     const SwitchIdx here = fabric.switch_of[*node];
+    const bool same_sls = told.path_sls.empty() == tells.path_sls.empty() &&
+                          (told.path_sls.empty() ||
+                           std::ranges::equal(told.path_sls.row(sw), tells.path_sls.row(here)));
+    if (same_sls && told.lft.shares_row(sw, tells.lft, here)) continue;
     for (std::uint32_t value = 1; value <= told.lft.top().value(); ++value) {
       const Lid lid{static_cast<std::uint16_t>(value)};
       if (told.lft.route(sw, lid) == kNoRoute) continue;

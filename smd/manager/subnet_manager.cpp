@@ -210,6 +210,8 @@ void SubnetManager::drop_work() {
   pending_ = {};
   light_sweep_wanted_.clear();
   deferred_work_due_since_.reset();
+  uneven_since_.reset();
+  blocked_since_.reset();
   alarms_.clear();
   if (std::exchange(is_trying_, false)) trial_.reset();
   const std::uint64_t epoch = state_.next_epoch;
@@ -378,7 +380,8 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   rebalance_timer_.reset();
   opening_timer_.reset();
   // What one that is cut short was asked for is still to be found out.
-  if (light_sweep_ && light_sweep_reason_ == kSweep) swept_ = {};
+  if (light_sweep_ && light_sweep_->is_asking_switches() && light_sweep_reason_ == kSweep)
+    swept_ = {};
   if (light_sweep_ && light_sweep_reason_ != kSweep)
     light_sweep_wanted_ = std::move(light_sweep_reason_);
   if (light_sweep_) {
@@ -386,6 +389,8 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
     for (const NodeIdx node : light_sweep_->list_late(patience))
       why.switches.push_back(state_.in_force->fabric().node_guid[node]);
   }
+  // What is done at rest waits until they have been looked at.
+  if (!why.switches.empty()) why.rebalance = why.opens = false;
   light_sweep_.reset();
   deferred_work_.stop();
   traps_.begin_sweep();
@@ -751,6 +756,11 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
                              light_sweep_reason_,
                              why.ports.front().node,
                              why.ports.front().port);
+  }
+  // Who is silent beside somebody who speaks was not asked to the end, and may speak as well.
+  if (!report.speaking.empty()) {
+    light_sweep_wanted_ = light_sweep_reason_;
+    retry_.begin_anew(runtime_.now(), sweep_pause());
   }
   // Nothing happened anywhere since: whoever was behind them is.
   if (report.quiet()) state_.came_up.clear();

@@ -95,6 +95,12 @@ class RetryClock {
     at_ = now + wait_;
   }
 
+  /// Some of it has ended, and more may.
+  void begin_anew(TimePoint now, Duration base) {
+    wait_ = base;
+    at_ = std::min(at_, now + wait_);
+  }
+
   [[nodiscard]] const Trouble& trouble() const { return trouble_; }
 
   /// Nothing: there is no trouble.

@@ -306,6 +306,16 @@ void PortSetter::on_answer(const PortSet& set, const Result<SmpReply>& reply) {
     const bool may_have_obeyed =
         reply ? set.state != PortState::NoChange : set.state == PortState::Down;
     if (may_have_obeyed) return read_again(set, describe_failure(reply));
+    // Refused for good, as far as anybody knows: no later plan waits for it.
+    if (reply && set.raises_vls) {
+      const NodeIdx node = run_.fabric().node_of[set.port];
+      run_.state.ports.remember(run_.fabric().node_guid[node],
+                                run_.fabric().number_of(set.port),
+                                set.wanted,
+                                info(set.port));
+      return run_.fault(
+          node, run_.fabric().number_of(set.port), "PortInfo: " + describe_failure(reply));
+    }
     return fail_set(set, "PortInfo: " + describe_failure(reply));
   }
   const auto answer = decode_port_info(reply->data);

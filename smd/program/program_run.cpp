@@ -33,7 +33,7 @@ bool leads_to_unconfirmed(const ProgramRun& run, PortIdx port) {
   const Fabric& fabric = run.fabric();
   const auto is_at_one = [&](PortIdx end) {
     const Guid guid = fabric.node_guid[fabric.node_of[end]];
-    return run.without_entries.contains(guid) || run.without_settings.contains(guid);
+    return run.without_entries.contains(guid);
   };
   const PortIdx peer = fabric.peer[port];
   return peer != kNone<PortIdx> && fabric.is_switch(fabric.node_of[port]) &&

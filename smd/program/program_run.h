@@ -30,9 +30,8 @@ struct ProgramRun {
   /// Of external switch ports; nothing: as it is. Set before any port is.
   IndexVector<PortIdx, std::optional<PartitionEnforcement>> enforcement{};
 
-  /// Switches that did not confirm all of what an initial plan wrote: entries, and whatever else.
+  /// Switches that did not confirm all entries of an initial plan.
   std::set<Guid> without_entries{};
-  std::set<Guid> without_settings{};
 
   [[nodiscard]] const Fabric& fabric() const { return *input.report->fabric; }
 

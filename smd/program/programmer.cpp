@@ -89,7 +89,8 @@ class PhaseRunner {
 void PhaseRunner::start(Unconfirmed vls, std::function<void()> done) {
   done_ = std::move(done);
   smps_noted_ = smps_of_changes();
-  if (interrupts("raising OperationalVLs before", std::move(vls))) return;
+  const bool needs_vls = std::ranges::any_of(plan().phases, &TransitionPhase::sl_to_vl);
+  if (needs_vls && interrupts("raising OperationalVLs before", std::move(vls))) return;
   const Duration wait = time_to_drain();
   wait > Duration{0} ? parts_.batch.later(wait, [this] { block_turns(); }) : block_turns();
 }
@@ -225,9 +226,8 @@ void PhaseRunner::finish() {
 bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
   note_changes();
   if (plan().kind == TransitionKind::Initial) {
-    const bool entries = list == kEntries;
-    (entries ? run_.without_entries : run_.without_settings)
-        .insert(unconfirmed.nodes.begin(), unconfirmed.nodes.end());
+    if (list == kEntries)
+      run_.without_entries.insert(unconfirmed.nodes.begin(), unconfirmed.nodes.end());
     return false;
   }
   if (unconfirmed.empty()) return false;

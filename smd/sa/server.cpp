@@ -44,7 +44,7 @@ bool is_segment(const SaHeader& header) {
 
 /// Clients ask again after as long.
 constexpr Duration kLongestForView = std::chrono::seconds(1);
-constexpr Duration kLongestForTables = std::chrono::seconds(10);
+constexpr Duration kLongestForTables = std::chrono::seconds(60);
 
 constexpr Duration kPaceWindow = std::chrono::milliseconds(100);
 
