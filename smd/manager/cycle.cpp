@@ -353,7 +353,6 @@ void Cycle::rebalance(RouteJob job) {
         parts_.state.imbalanced = false;
         if (!routed) {
           parts_.state.gave_way = 0;
-          remember_loss();
           return drop_rebalance("routes are even");
         }
         instead_ = routed->instead;

@@ -119,7 +119,7 @@ TEST(Threads, AllReadersOfTheActiveSubnetBesideTheWorker) {
   ASSERT_TRUE(runtime.run_while_not(
       [&] {
         return session.manager().at_rest() && session.congestion().at_rest() &&
-               session.manager().last_cycle() != nullptr &&
+               session.manager().last_cycle() != nullptr && session.manager().last_cycle()->up() &&
                session.manager().last_cycle()->counts.links == 16 && !runtime.computing();
       },
       runtime.now() + Duration{600s}));

@@ -468,7 +468,7 @@ TEST_F(UnsetTables, WhatTheSiteSetsIsNotRead) {
   EXPECT_TRUE(wanted.empty());
 }
 
-TEST_F(UnsetTables, ThatAreNotReadInTenSecondsAreAnsweredAsFarAsTheyAreKnown) {
+TEST_F(UnsetTables, ThatAreNotReadInAMinuteAreAnsweredAsFarAsTheyAreKnown) {
   using std::chrono_literals::operator""ms;
   using std::chrono_literals::operator""s;
   bench.give(row(Method::Get, component_bit(0), {.lid = lid("H2")}), lid("H1"), 1);
@@ -480,7 +480,7 @@ TEST_F(UnsetTables, ThatAreNotReadInTenSecondsAreAnsweredAsFarAsTheyAreKnown) {
     if (block.node == sw && block.modifier % 2 == 0) held.note(block, SmpData{});
   }
   // Others are done meanwhile, again and again.
-  for (int i = 0; i < 49; ++i) {
+  for (int i = 0; i < 299; ++i) {
     bench.server.go_on();
     bench.run_for(200ms);
   }
