@@ -73,9 +73,7 @@ PortInfo desired_port_info(const Fabric& fabric,
       info.vl_stall_count = leaf ? policy.leaf_vl_stall_count : policy.vl_stall_count;
     }
   } else if (is_managed(fabric, port) && is_data_port(fabric, port)) {
-    // Port 0 of a switch, as OpenSM sets it: it has no peer.
-    info.neighbor_mtu =
-        std::min(at_least_one(info.mtu_cap), static_cast<std::uint8_t>(policy.mtu_max));
+    // No more than that: it has no peer, and OpenSM leaves it as it comes up.
     info.operational_vls = std::min(info.operational_vls, policy.max_operational_vls);
   }
   const auto limit = policy.vl_high_limit[static_cast<std::size_t>(kind_of(fabric, port))];

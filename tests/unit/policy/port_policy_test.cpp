@@ -84,21 +84,6 @@ TEST_F(PortPolicyTest, ABasePort0IsManagedAndHasNoStateToComeTo) {
   EXPECT_TRUE(is_to_be_active(fabric, lids, test::port(fabric, "S1:1")));
 }
 
-TEST_F(PortPolicyTest, AnEnhancedPort0HasTheMtuOfItsCapabilityAndABaseOneNone) {
-  const PortIdx port = test::port(fabric, "S1:0");
-  SwitchInfo& sw = fabric.switch_info[fabric.switch_at(port)];
-  info("S1:0").neighbor_mtu = 1;
-  sw.enhanced_port0 = true;
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 5);
-  policy.mtu_max = Mtu::B2048;
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 4);
-  info("S1:0").mtu_cap = 0;
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1);
-  info("S1:0").mtu_cap = 5;
-  sw.enhanced_port0 = false;
-  EXPECT_EQ(desired("S1:0").neighbor_mtu, 1) << "as it is";
-}
-
 TEST_F(PortPolicyTest, OnlyEndPortsGetAddresses) {
   EXPECT_EQ(desired("S1:0").lid, lids.base[test::port(fabric, "S1:0")]);
   EXPECT_EQ(desired("H1:1").lid, lids.base[test::port(fabric, "H1:1")]);
