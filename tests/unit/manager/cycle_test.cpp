@@ -387,6 +387,7 @@ TEST(Cycle, WhatIsDoneAtRestGivesWayToAChangeAndComesBack) {
       SCOPED_TRACE(why.reason + ", " + std::to_string(most));
       asked = 0;
       left = true;
+      bench.state.gave_way = 0;
       ASSERT_TRUE(bench.run(why));
       gave_way = asked > most;
       if (!gave_way) break;
@@ -398,6 +399,20 @@ TEST(Cycle, WhatIsDoneAtRestGivesWayToAChangeAndComesBack) {
     }
     EXPECT_GE(most, 2u) << "before and after routes are computed";
     EXPECT_FALSE(left);
+  }
+}
+
+// Else a link that flaps would put it off without end.
+TEST(Cycle, WhatIsDoneAtRestGivesWayTwiceInARow) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  bench.change_waits = [] { return true; };
+  for (int round = 0; round < 2; ++round) {
+    for (const bool gives_way : {true, true, false}) {
+      bench.state.imbalanced = true;
+      ASSERT_TRUE(bench.run(SweepTrigger::of_imbalance("rebalance")));
+      EXPECT_EQ(bench.state.imbalanced, gives_way) << round;
+    }
   }
 }
 

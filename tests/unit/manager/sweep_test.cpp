@@ -71,6 +71,16 @@ TEST_F(Clock, WhatIsNewIsLookedAtSoonAndPutsNothingOff) {
   EXPECT_EQ(wait(), 20s);
 }
 
+TEST_F(Clock, WhereSomeOfItEndsTheRestIsLookedAtSoon) {
+  for (int times = 0; times < 5; ++times) end(Kind::Silence, kFull);
+  ASSERT_EQ(wait(), 160s);
+  clock.begin_anew(now, 10s);
+  EXPECT_EQ(wait(), 10s);
+  now = now + 9s;
+  clock.begin_anew(now, 10s);
+  EXPECT_EQ(wait(), 1s) << "what was due before stays due";
+}
+
 TEST_F(Clock, OtherTroubleOfPartialCyclesPutsNothingOffEither) {
   end(Kind::Silence, kFull);
   end(Kind::Silence, kFull);

@@ -558,5 +558,22 @@ TEST_F(RowsOnLinksOfOneVl, AreNotHeldUpByAgentsThatKeepTheirs) {
   EXPECT_EQ(third.configure.smps, 0u) << "nor asked again";
 }
 
+TEST_F(RowsOnLinksOfOneVl, AreNotHeldUpByAgentsThatRefuse) {
+  unsigned raised = 0;
+  lab.tap.on_receive = [&raised](Smp& smp) {
+    if (smp.attribute_id != static_cast<std::uint16_t>(AttributeId::PortInfo)) return true;
+    smp.status = 0x1c;
+    ++raised;
+    return true;
+  };
+  const ProgramReport first = run();
+  EXPECT_FALSE(first.plan_interrupted);
+  EXPECT_GT(first.fault_count, 0u);
+  EXPECT_GT(sets_of_rows, 0u);
+  const unsigned before = raised;
+  EXPECT_FALSE(run().plan_interrupted);
+  EXPECT_LT(raised - before, before) << "no port is asked again before the rows";
+}
+
 }  // namespace rows_test
 }  // namespace smd::test

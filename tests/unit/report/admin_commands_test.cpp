@@ -502,6 +502,23 @@ TEST_F(AdminCommands, ChangesSayWhenAndHow) {
   EXPECT_EQ(changes.front().at("kind"), "down");
   EXPECT_EQ(changes.front().at("ok"), true);
   EXPECT_TRUE(changes.front().at("transition").contains("kind"));
+  const sim::PortSpec& cable = subnet.fabric.spec().nodes[subnet.node("node-3")].ports[1];
+  const std::string far = fmt::format(
+      "{}:{}", subnet.fabric.spec().nodes[cable.peer_node].description, cable.peer_port);
+  const Json lost = changes.front().at("found");
+  ASSERT_EQ(lost.size(), 1u) << "the link once";
+  EXPECT_THAT(lost.front().get<std::string>(),
+              AllOf(testing::StartsWith("link down: "), HasSubstr("node-3:1"), HasSubstr(far)));
+
+  subnet.fabric.set_node(subnet.node("node-3"), false);
+  subnet.manager.request_sweep("command");
+  ASSERT_TRUE(subnet.settle());
+  const Json gone = ask("changes").at("changes").front().at("found");
+  EXPECT_EQ(std::ranges::count(gone, Json("node gone: node-3")), 1) << gone;
+  for (const Json& each : gone) {
+    EXPECT_THAT(each.get<std::string>(), testing::StartsWith("node gone: "))
+        << "the cables of a node go without saying";
+  }
   EXPECT_EQ(ask("changes", {{"n", 0}}).at("changes").size(), 0u);
   EXPECT_THAT(refusal("changes", {{"n", "many"}}), HasSubstr("'n'"));
 }
