@@ -175,6 +175,8 @@ std::string print_verify(const VerifyReport& report) {
                        report.path_sets.paths);
   }
   out += '\n';
+  if (!report.patterns.empty() && report.measures.full_rate.others != 0)
+    out += fmt::format("  full rate    {}\n", print_full_rate(report.measures.full_rate));
   for (const auto& [name, load] : report.patterns) {
     out += fmt::format(
         "  {:<12} {:.1f} % of full rate; channels carry {:.3f} hosts at most, {:.3f} "
@@ -228,26 +230,29 @@ Json verify_json(const VerifyReport& report) {
                       {"max_host", rounded(load.max_host)},
                       {"throughput", rounded(load.throughput)}};
   }
-  Json out = {{"ok", report.sound()},
-              {"fabric", to_json(report.counts)},
-              {"shape", report.shape},
-              {"routes", routes},
-              {"deadlock", deadlock},
-              {"load", load_json(report.load, report.bound.fullest)},
-              {"tables",
-               {{"unused_entries", report.path_sets.unused_entries},
-                {"paths", report.path_sets.paths},
-                {"duplicate_paths", report.path_sets.duplicate_paths}}},
-              {"patterns", patterns},
-              {"effective_bisection",
-               {{"permutations", report.permutations},
-                {"mean", rounded(report.bisection.mean)},
-                {"worst", rounded(report.bisection.worst)},
-                {"lost", report.bisection.lost}}},
-              {"shifts",
-               {{"mean", rounded(report.measures.shifts)},
-                {"worst", rounded(report.measures.worst_shift)}}},
-              {"notes", report.notes}};
+  Json out = {
+      {"ok", report.sound()},
+      {"fabric", to_json(report.counts)},
+      {"shape", report.shape},
+      {"routes", routes},
+      {"deadlock", deadlock},
+      {"load", load_json(report.load, report.bound.fullest)},
+      {"tables",
+       {{"unused_entries", report.path_sets.unused_entries},
+        {"paths", report.path_sets.paths},
+        {"duplicate_paths", report.path_sets.duplicate_paths}}},
+      {"patterns", patterns},
+      {"effective_bisection",
+       {{"permutations", report.permutations},
+        {"mean", rounded(report.bisection.mean)},
+        {"worst", rounded(report.bisection.worst)},
+        {"lost", report.bisection.lost}}},
+      {"full_rate_gbps", rounded(static_cast<double>(report.measures.full_rate.mbps) / 1000)},
+      {"other_rates", report.measures.full_rate.others},
+      {"shifts",
+       {{"mean", rounded(report.measures.shifts)},
+        {"worst", rounded(report.measures.worst_shift)}}},
+      {"notes", report.notes}};
   if (report.multicast) out["multicast"] = multicast_json(*report.multicast);
   return out;
 }

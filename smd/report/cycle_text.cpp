@@ -24,11 +24,15 @@ double ms(Duration d) { return rounded(std::chrono::duration<double, std::milli>
 
 using Part = std::pair<const char*, PhaseCost>;
 
+double gbps(const FullRate& rate) { return rounded(static_cast<double>(rate.mbps) / 1000); }
+
 OrderedJson traffic_json(const RouteMeasures& measures) {
   OrderedJson out{{"uniform", rounded(measures.uniform)},
                   {"permutations", rounded(measures.permutations)},
                   {"shifts", rounded(measures.shifts)},
-                  {"worst_shift", rounded(measures.worst_shift)}};
+                  {"worst_shift", rounded(measures.worst_shift)},
+                  {"full_rate_gbps", gbps(measures.full_rate)},
+                  {"other_rates", measures.full_rate.others}};
   if (measures.spread) {
     out["spread"] = {{"uniform", rounded(measures.spread->uniform)},
                      {"shifts", rounded(measures.spread->shifts)},
@@ -328,6 +332,11 @@ std::string print_load_bound(const LoadReport& load, double bound) {
       load.fullest / bound);
 }
 
+std::string print_full_rate(const FullRate& rate) {
+  return fmt::format(
+      "{:g} Gb/s, which most adapters have; {} have another", gbps(rate), rate.others);
+}
+
 std::string print_shifts(const RouteMeasures& measures) {
   return fmt::format(
       "{:.1f} % of full rate, all shifts from switch to switch; {:.1f} % in the worst",
@@ -403,6 +412,8 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
   if (cycle.measures) {
     if (cycle.load_bound > 0)
       out += fmt::format("  bound      {}\n", print_load_bound(cycle.load, cycle.load_bound));
+    if (cycle.measures->full_rate.others != 0)
+      out += fmt::format("  full rate  {}\n", print_full_rate(cycle.measures->full_rate));
     out +=
         fmt::format("  uniform    {:.1f} % of full rate; random permutations {:.1f} % per flow\n",
                     100 * cycle.measures->uniform,

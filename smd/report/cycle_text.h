@@ -68,6 +68,9 @@ struct ServiceReport {
 /// fullest".
 [[nodiscard]] std::string print_load_bound(const LoadReport& load, double bound);
 
+/// "400 Gb/s, which most adapters have; 3 have another".
+[[nodiscard]] std::string print_full_rate(const FullRate& rate);
+
 /// "48.4 % of full rate, all shifts from switch to switch; 33.3 % in the worst".
 [[nodiscard]] std::string print_shifts(const RouteMeasures& measures);
 

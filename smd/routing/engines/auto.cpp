@@ -487,7 +487,8 @@ class Auto final : public Engine {
       return fmt::format(
           "auto: {}: worth {:.3f}; uniform {:.1f} %, permutations {:.1f} %, shifts {:.1f} % "
           "({:.1f} "
-          "in the worst), {:.0f} paths on the fullest channel ({:.2f} times the least), {:.2f} "
+          "in the worst), {:.0f} paths on the fullest channel ({:.2f} times the least at most), "
+          "{:.2f} "
           "hops, {} VL{}",
           each.engine,
           each.worth,

@@ -237,18 +237,30 @@ std::vector<std::uint32_t> next_diagonally(std::span<const std::uint32_t> dims) 
   return next;
 }
 
-IndexVector<PortIdx, double> find_capacities(const Fabric& fabric, std::span<const PortIdx> hosts) {
-  std::uint64_t slowest = 0;
+FullRate find_full_rate(const Fabric& fabric, std::span<const PortIdx> hosts) {
+  std::map<std::uint64_t, std::size_t> having;
+  std::size_t known = 0, most = 0;
   for (const PortIdx host : hosts) {
-    if (const std::uint64_t own = link_mbps(fabric, host);
-        own > 0 && (slowest == 0 || own < slowest))
-      slowest = own;
+    const std::uint64_t own = link_mbps(fabric, host);
+    if (own == 0) continue;
+    ++having[own];
+    ++known;
   }
+  FullRate out;
+  for (const auto& [mbps, count] : having) {
+    if (count < most) continue;
+    most = count;
+    out = {.mbps = mbps, .others = known - count};
+  }
+  return out;
+}
+
+IndexVector<PortIdx, double> find_capacities(const Fabric& fabric, std::span<const PortIdx> hosts) {
+  const std::uint64_t full = find_full_rate(fabric, hosts).mbps;
   IndexVector<PortIdx, double> out(fabric.port_count(), 1.0);
   for (const PortIdx channel : find_channels(fabric)) {
     const std::uint64_t own = link_mbps(fabric, channel);
-    if (own > 0 && slowest > 0)
-      out[channel] = static_cast<double>(own) / static_cast<double>(slowest);
+    if (own > 0 && full > 0) out[channel] = static_cast<double>(own) / static_cast<double>(full);
   }
   return out;
 }

@@ -84,13 +84,25 @@ struct PatternLoad {
   double throughput = 1;  // of its full rate that every host can send at once, at most 1
 };
 
-/// By channel between switches: what it carries, in what the slowest of the hosts sends at full
-/// rate. 1 where a rate is unknown.
+/// What most hosts send at; of several rates that as many have, the highest. A few that are slower,
+/// old ones or with a bad cable, say nothing of the others.
+struct FullRate {
+  std::uint64_t mbps = 0;  // 0: of no host is it known
+  std::size_t others = 0;  // hosts with another rate
+
+  friend bool operator==(const FullRate&, const FullRate&) = default;
+};
+
+[[nodiscard]] FullRate find_full_rate(const Fabric& fabric, std::span<const PortIdx> hosts);
+
+/// By channel between switches: what it carries, in what a host sends at full rate. 1 where a rate
+/// is unknown.
 [[nodiscard]] IndexVector<PortIdx, double> find_capacities(const Fabric& fabric,
                                                            std::span<const PortIdx> hosts);
 
-/// Channels that are faster or slower than the slowest host's link carry accordingly more or less;
-/// an unknown rate is taken for the same. Requires: pattern is about `hosts`.
+/// Channels that are faster or slower than most hosts' links carry accordingly more or less; an
+/// unknown rate is taken for the same, and every host sends at full rate. Requires: pattern is
+/// about `hosts`.
 [[nodiscard]] PatternLoad measure_pattern(const Fabric& fabric,
                                           const LidMap& lids,
                                           const ForwardingTables& tables,

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "smd/base/parallel.h"
-#include "smd/routing/verify/patterns.h"
 
 namespace smd {
 namespace {
@@ -69,6 +68,7 @@ class RouteMeter {
 
   RouteMeasures run(const MeasureOptions& options) {
     if (hosts_.empty()) return out_;
+    out_.full_rate = find_full_rate(fabric_, hosts_);
     measure_uniform();
     const EffectiveBisection random = measure_effective_bisection(
         fabric_, lids_, tables_, hosts_, options.permutations, options.seed);

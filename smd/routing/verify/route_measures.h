@@ -8,6 +8,7 @@
 #include "smd/fabric/fabric.h"
 #include "smd/routing/tables.h"
 #include "smd/routing/verify/channel_load.h"
+#include "smd/routing/verify/patterns.h"
 
 namespace smd {
 
@@ -18,8 +19,9 @@ struct SpreadMeasures {
   friend bool operator==(const SpreadMeasures&, const SpreadMeasures&) = default;
 };
 
-/// Shares are of the full rate of the slowest host, at most 1. Routes to the base LIDs.
+/// Shares are of `full_rate`, at most 1. Routes to the base LIDs.
 struct RouteMeasures {
+  FullRate full_rate;
   LoadReport load;         // over all pairs of hosts
   double mean_hops = 0;    // links between switches, over pairs that arrive
   std::uint64_t lost = 0;  // pairs of hosts without a route

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "smd/routing/verify/check_routes.h"
+#include "smd/routing/verify/patterns.h"
 #include "smd/routing/verify/route_measures.h"
 #include "tests/unit/routing/support/generated.h"
 #include "tests/unit/routing/support/random_fabric.h"
@@ -478,6 +479,15 @@ TEST(Auto, WeighsBothKindsOfDirectionsOffTrees) {
   const RoutingRequest depth_first{
       .options = {.orientation_search = OrientationSearch::DepthFirst, .auto_vls = 1}};
   EXPECT_EQ(asked(compute("auto", torus.fabric, torus.lids, depth_first)), 0);
+}
+
+TEST(Auto, OneSlowAdapterDoesNotDecide) {
+  const Generated g = generated("torus:dims=6.6,hosts=2,speed=NDR");
+  Fabric one_slow = g.fabric;
+  one_slow.port_info[find_hosts(one_slow, g.lids).front()].link_width_active = 1;
+  const RoutingRequest request{.options = {.auto_vls = 4}, .max_vls = 8};
+  EXPECT_EQ(compute("auto", one_slow, g.lids, request).engine,
+            compute("auto", g.fabric, g.lids, request).engine);
 }
 
 TEST(Auto, KeepsItsDirectionsOverAChange) {

@@ -104,6 +104,30 @@ TEST(RouteMeasures, CountBySpeed) {
   EXPECT_LT(slow.permutations, 1);
 }
 
+TEST(RouteMeasures, AFewSlowHostsSayNothingOfTheOthers) {
+  const Generated g = generated("pgft:down=4.4,up=1.2,parallel=1.1,speed=NDR");
+  const ForwardingTables tables = compute("updn", g.fabric, g.lids).lft;
+  const RouteMeasures even = measure_routes(g.fabric, g.lids, tables);
+  EXPECT_EQ(even.full_rate, (FullRate{.mbps = 400'000, .others = 0}));
+  EXPECT_LT(even.uniform, 1);
+  Fabric fabric = g.fabric;
+  // A bad cable: one lane of four.
+  fabric.port_info[find_hosts(fabric, g.lids).front()].link_width_active = 1;
+  RouteMeasures one_slow = measure_routes(fabric, g.lids, tables);
+  EXPECT_EQ(one_slow.full_rate, (FullRate{.mbps = 400'000, .others = 1}));
+  one_slow.full_rate = even.full_rate;
+  EXPECT_EQ(one_slow, even);
+}
+
+TEST(RouteMeasures, FullRateIsTheHigherOfTwoThatAsManyHave) {
+  const Generated g = generated("fat-tree:k=4,levels=2,speed=NDR");
+  const std::vector<PortIdx> hosts = find_hosts(g.fabric, g.lids);
+  Fabric fabric = g.fabric;
+  for (std::size_t i = 0; i < hosts.size(); i += 2)
+    fabric.port_info[hosts[i]].link_width_active = 1;
+  EXPECT_EQ(find_full_rate(fabric, hosts), (FullRate{.mbps = 400'000, .others = hosts.size() / 2}));
+}
+
 TEST(RouteMeasures, OverAllLidsOfAPortCountEachWithItsShare) {
   // First LIDs take the first of two cables, the second ones the other.
   const Fabric fabric = fabric_from("S1:1-S2:1 S1:2-S2:2 S1:3-H1 S1:4-H2 S2:3-H3 S2:4-H4");
