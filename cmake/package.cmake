@@ -96,6 +96,7 @@ set(CPACK_RPM_PACKAGE_LICENSE "see the source")
 set(CPACK_RPM_SMD_PACKAGE_NAME smd)
 set(CPACK_RPM_SMSIM_PACKAGE_NAME smsim)
 set(CPACK_RPM_OPENSM_PACKAGE_NAME smd-opensm)
+set(CPACK_RPM_OPENSM_PACKAGE_REQUIRES "opensm >= 3.3.23, opensm < 3.3.24")
 set(CPACK_RPM_DOC_PACKAGE_NAME smd-doc)
 set(CPACK_RPM_DOC_PACKAGE_ARCHITECTURE noarch)
 set(CPACK_RPM_SMD_USER_FILELIST "%config(noreplace) /etc/smd/smd.toml"

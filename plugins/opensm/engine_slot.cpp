@@ -79,7 +79,8 @@ bool EngineSlot::prepare() {
   auto prepared = compute();
   if (!prepared) {
     say(state_.osm, OSM_LOG_ERROR, name_, "refused: " + prepared.error().context);
-    return false;
+    prepared_ = keep_in_force();
+    return prepared_.has_value();
   }
   const double routed_ms = ms_since(start);
   const SwitchGraph graph{*prepared->snapshot.fabric};
@@ -100,8 +101,42 @@ bool EngineSlot::prepare() {
   return true;
 }
 
+bool EngineSlot::is_last() const {
+  for (const osm_routing_engine_t* engine = state_.osm.routing_engine_list; engine != nullptr;
+       engine = engine->next) {
+    if (engine->next == nullptr) return engine->context == this;
+  }
+  return false;
+}
+
+// Where nobody routes OpenSM leaves the switches alone, but has forgotten what they hold: it
+// answers no question for a path, and a host that joins a group takes the group's entries away.
+std::optional<EngineSlot::Prepared> EngineSlot::keep_in_force() {
+  auto routes = state_.in_force.get();
+  if (routes == nullptr || state_.osm.no_fallback_routing_engine == FALSE || !is_last())
+    return std::nullopt;
+  auto snapshot = take_snapshot(state_.osm, Epoch{state_.sweeps});
+  if (!snapshot || !check_room(*snapshot) || !hold_tables(*snapshot, *routes)) return std::nullopt;
+  const SwitchGraph graph{*snapshot->fabric};
+  if (!write_hops(*snapshot, graph, HopMatrix{graph})) return std::nullopt;
+  say(state_.osm,
+      OSM_LOG_ERROR,
+      name_,
+      "no other engine is asked: the tables in force stay, and what they lead over cables that are "
+      "gone is lost");
+  // As where no engine could: OpenSM says so, and sweeps again.
+  state_.osm.subn.subnet_initialization_error = TRUE;
+  return Prepared{.snapshot = std::move(*snapshot), .routes = std::move(routes), .kept = true};
+}
+
 bool EngineSlot::hand_over() {
   if (!prepared_) return false;
+  if (prepared_->kept) {
+    keep_tables(prepared_->snapshot);
+    ask_for_sl_to_vl(needs_sl_to_vl(prepared_->routes->tables));
+    prepared_.reset();
+    return true;
+  }
   write_tables(prepared_->snapshot, prepared_->routes->tables.lft);
   ask_for_sl_to_vl(needs_sl_to_vl(prepared_->routes->tables));
   state_.in_force.set(std::move(prepared_->routes));

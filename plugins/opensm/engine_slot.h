@@ -44,7 +44,9 @@ class EngineSlot {
   [[nodiscard]] bool register_with_opensm();
 
   /// First half of a sweep: computes and checks, then fills OpenSM's LID matrices. Refused, with
-  /// the reason in the log, leaves everything as OpenSM prepared it for its next engine.
+  /// the reason in the log, leaves everything as OpenSM prepared it for its next engine. Where
+  /// there is none (`no_fallback`) and switches hold tables of ours, those stay, and the sweep ends
+  /// with errors.
   [[nodiscard]] bool prepare();
 
   /// Second half: fills OpenSM's tables; what was prepared is in force from here on.
@@ -66,9 +68,12 @@ class EngineSlot {
   struct Prepared {
     Snapshot snapshot;
     std::shared_ptr<const Routes> routes;
+    bool kept = false;  // what switches hold, and not what was computed
   };
 
   [[nodiscard]] Result<Prepared> compute();
+  [[nodiscard]] bool is_last() const;
+  [[nodiscard]] std::optional<Prepared> keep_in_force();
   void ask_for_sl_to_vl(bool needed);
 
   PluginState& state_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace smd::opensm {
 
@@ -50,6 +51,31 @@ void write_tables(const Snapshot& snapshot, const ForwardingTables& tables) {
     std::ranges::transform(row, at.new_lft, [](PortNum port) { return port.value(); });
     std::fill(at.new_lft + row.size(), at.new_lft + at.lft_size, std::uint8_t{OSM_NO_PATH});
   }
+}
+
+bool hold_tables(const Snapshot& snapshot, const Routes& routes) {
+  const std::size_t routed = routes.lids.top.value() + std::size_t{1};
+  const auto same = [](PortNum port, std::uint8_t value) { return port.value() == value; };
+  const auto is_empty = [](std::uint8_t value) { return value == OSM_NO_PATH; };
+  for (const SwitchIdx sw : snapshot.switches.indices()) {
+    const NodeIdx node = snapshot.fabric->switch_node[sw];
+    const auto then = routes.fabric->find_node(snapshot.fabric->node_guid[node]);
+    if (!then || !routes.fabric->is_switch(*then)) continue;
+    const osm_switch_t& at = *snapshot.switches[sw];
+    const std::span<const std::uint8_t> held{at.lft, at.lft_size};
+    const auto row = routes.tables.lft.row(routes.fabric->switch_of[*then]).first(routed);
+    // OpenSM has no use for the entry of LID 0.
+    if (held.size() < routed ||
+        !std::ranges::equal(row.subspan(1), held.subspan(1, routed - 1), same) ||
+        !std::ranges::all_of(held.subspan(routed), is_empty))
+      return false;
+  }
+  return true;
+}
+
+void keep_tables(const Snapshot& snapshot) {
+  for (const osm_switch_t* const at : snapshot.switches)
+    std::copy_n(at->lft, at->lft_size, at->new_lft);
 }
 
 ib_slvl_table_t to_opensm(const SlToVl& row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plugins/opensm/hop_matrix.h"
+#include "plugins/opensm/routes.h"
 #include "plugins/opensm/snapshot.h"
 #include "smd/routing/tables.h"
 
@@ -18,6 +19,13 @@ namespace smd::opensm {
 
 /// Every entry of every switch. Requires: check_room() found it.
 void write_tables(const Snapshot& snapshot, const ForwardingTables& tables);
+
+/// Whether every switch that `routes` were made for, as far as it is there, holds what
+/// write_tables() made of them.
+[[nodiscard]] bool hold_tables(const Snapshot& snapshot, const Routes& routes);
+
+/// Has OpenSM set what the switches hold. Requires: check_room() found it.
+void keep_tables(const Snapshot& snapshot);
 
 /// The same SL-to-VL table in OpenSM's form.
 [[nodiscard]] ib_slvl_table_t to_opensm(const SlToVl& row);

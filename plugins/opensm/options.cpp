@@ -147,9 +147,20 @@ std::string take_word(std::string_view word, Options& options) {
   return twice && row->key == "weights" ? "wanted: one weight for each port" : "";
 }
 
+/// OpenSM reads so many bytes of a line of its configuration, and the rest as another line.
+constexpr std::size_t kLongestLine = 1022;
+constexpr std::string_view kKeyword = "event_plugin_options ";
+
 }  // namespace
 
 Parsed<Options> parse_options(std::string_view text) {
+  if (kKeyword.size() + text.size() >= kLongestLine) {
+    return tl::unexpected(
+        Faults{{.where = std::string(text.substr(0, 20)) + "…",
+                .message = fmt::format("OpenSM cuts lines after {} bytes, and this one fills that: "
+                                       "wanted: fewer words",
+                                       kLongestLine)}});
+  }
   Options options;
   Faults faults;
   std::vector<std::string_view> seen;

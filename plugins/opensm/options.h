@@ -34,7 +34,8 @@ struct Options {
   friend bool operator==(const Options&, const Options&) = default;
 };
 
-/// Every fault at once, each naming the word and what would be right.
+/// Every fault at once, each naming the word and what would be right. A text that OpenSM must have
+/// cut is refused whole.
 [[nodiscard]] Parsed<Options> parse_options(std::string_view text);
 
 /// What differs from the defaults, in the same words; empty when nothing does.

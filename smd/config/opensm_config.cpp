@@ -14,6 +14,7 @@
 #include "smd/config/option_kinds.h"
 #include "smd/config/options.h"
 #include "smd/policy/partition_file.h"
+#include "smd/routing/engine.h"
 
 namespace smd {
 
@@ -27,6 +28,7 @@ constexpr std::string_view kLogFolder = "/var/log/smd";
 /// smd's own, as event_plugin_name has it, and what its engines begin with there.
 constexpr std::string_view kPlugin = "smd_opensm";
 constexpr std::string_view kPluginPrefix = "smd-";
+constexpr std::string_view kTakesVls[] = {"nue", "dfsssp", "dor", "dragonfly", "itb-vl", "lash"};
 
 std::string print_key(std::uint64_t key) { return fmt::format("\"0x{:016x}\"", key); }
 
@@ -367,19 +369,24 @@ class Importer : private OpensmReading {
         continue;
       }
       const OpensmEngine* row = find_opensm_engine(name);
-      std::string engine;
-      if (name.starts_with(kPluginPrefix) && name.size() > kPluginPrefix.size()) {
-        engine = name.substr(kPluginPrefix.size());
-        why.emplace_back("the plugin's engines have no prefix in smd");
-      } else if (row == nullptr || row->ours.empty()) {
+      const bool plugin = name.starts_with(kPluginPrefix);
+      std::string engine = plugin           ? name.substr(kPluginPrefix.size())
+                           : row != nullptr ? std::string(row->ours)
+                                            : "";
+      if (find_engine(engine) == nullptr) {
         std::vector<std::string_view> known;
         for (const OpensmEngine& each : opensm_engines()) known.push_back(each.name);
         const std::string nearest = row == nullptr ? name_nearest(name, known) : "";
         why.push_back(fmt::format("{}smd has nothing like {}", nearest, printable(name)));
-      } else {
-        engine = row->ours;
-        if (!row->difference.empty()) why.emplace_back(row->difference);
+        engine.clear();
+      } else if (plugin) {
+        why.emplace_back("the plugin's engines have no prefix in smd");
+      } else if (!row->difference.empty()) {
+        why.emplace_back(row->difference);
       }
+      const bool had_one_vl = plugin ? !is_true("qos") : number_of("nue_max_num_vls") == 1;
+      if (had_one_vl && (plugin ? std::ranges::count(kTakesVls, engine) != 0 : engine == "nue"))
+        why.push_back(fmt::format("{} had one VL, and takes what it needs here", printable(name)));
       if (!engine.empty() && std::ranges::find(engines, engine) == engines.end())
         engines.push_back(engine);
     }

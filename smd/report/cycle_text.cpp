@@ -333,8 +333,10 @@ std::string print_load_bound(const LoadReport& load, double bound) {
 }
 
 std::string print_full_rate(const FullRate& rate) {
-  return fmt::format(
-      "{:g} Gb/s, which most adapters have; {} have another", gbps(rate), rate.others);
+  return fmt::format("{:g} Gb/s, which most adapters have; {} {} another",
+                     gbps(rate),
+                     rate.others,
+                     rate.others == 1 ? "has" : "have");
 }
 
 std::string print_shifts(const RouteMeasures& measures) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "plugins/opensm/compute_routes.h"
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "tests/cross/opensm_with_plugin.h"
 #include "tests/cross/read_back.h"
@@ -19,6 +20,7 @@ namespace smd::test {
 namespace {
 
 using opensm::Routes;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -281,6 +283,45 @@ TEST_F(OpensmPluginLife, WithoutFallbackOpensmLivesAndSaysWhy) {
   ASSERT_TRUE(opensm.wait_for_more("No routing engine able to", 0)) << opensm.log();
   EXPECT_THAT(opensm.log(), HasSubstr("smd-minhop: refused: "));
   EXPECT_TRUE(opensm.process().is_running());
+  EXPECT_EQ(opensm.process().terminate(seconds(20)), 0);
+}
+
+// As above, but the refusal comes after a loss: what switches hold is still there, and so are
+// paths.
+TEST_F(OpensmPluginLife, WithoutFallbackTablesInForceStayAndPathsAreAnswered) {
+  Stage stage(Server::Smsim, "torus:dims=5.5", scratch_.path());
+  OpensmWithPlugin opensm(
+      stage, {.engines = "smd-dor,no_fallback", .options = "vls=2", .config = {"qos TRUE"}});
+  ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+  ASSERT_TRUE(opensm.wait_until_quiet()) << opensm.log();
+  const ReadBack before = read_back(stage);
+  const std::vector<Lid> hosts = find_hosts(before);
+  std::vector<unsigned> sls;
+  const auto ask_all = [&] {
+    std::vector<unsigned> answers;
+    for (std::size_t i = 1; i < hosts.size(); ++i)
+      answers.push_back(ask_path_sl(stage, hosts[i], hosts[(7 * i) % hosts.size()]));
+    return answers;
+  };
+  sls = ask_all();
+  for (const char* sw : {"sw-1-1", "sw-2-1"}) {
+    for (const char* port : {"1", "2", "3"})
+      stage.console(fmt::format("Unlink \"{}\"[{}]", sw, port));
+  }
+  ASSERT_TRUE(opensm.wait_for_more("smd-dor: no other engine is asked", 0)) << opensm.log();
+  ASSERT_TRUE(opensm.wait_for_more("ERRORS DURING INITIALIZATION", 0)) << opensm.log();
+  EXPECT_THAT(sls, Contains(testing::Gt(0u))) << "SLs of several lanes";
+  const ReadBack seen = read_back(stage);
+  const Fabric& fabric = *seen.fabric;
+  const ChannelLoad walk{fabric, seen.lft};
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    const Lid to = hosts[(7 * i) % hosts.size()];
+    const SwitchIdx first = fabric.switch_at(fabric.peer[seen.lids.owner_of(hosts[i])]);
+    std::vector<PortIdx> path;
+    if (!walk.find_path(first, to, seen.lids.owner_of(to), path)) sls[i - 1] = 255;  // over a gap
+  }
+  EXPECT_THAT(sls, Contains(testing::AllOf(testing::Gt(0u), testing::Ne(255u))));
+  EXPECT_EQ(ask_all(), sls);
   EXPECT_EQ(opensm.process().terminate(seconds(20)), 0);
 }
 

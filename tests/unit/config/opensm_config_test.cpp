@@ -397,6 +397,8 @@ TEST(OpensmTraps, AListOfEnginesStaysOne) {
   EXPECT_THAT(engine("torus-2QoS,no_fallback"), ElementsAre("dor"));
   EXPECT_THAT(engine("ar_updn,updn,minhop"), ElementsAre("updn", "minhop"));
   EXPECT_THAT(engine("smd-nue,minhop"), ElementsAre("nue", "minhop"));
+  EXPECT_THAT(engine("smd-updn2,smd-dfsssp,updn"), ElementsAre("dfsssp", "updn"));
+  EXPECT_THAT(engine("smd-"), ElementsAre("auto"));
   EXPECT_THAT(engine("(null)"), ElementsAre("minhop"));  // smd's own default is another one
   EXPECT_THAT(Site{"routing_engine ftree,updn\n"}.said_of("routing_engine"),
               ElementsAre(HasSubstr("carried as sm.engine = [\"ftree\", \"updn\"]")));

@@ -114,5 +114,15 @@ TEST(OpensmPluginWords, RootsAreThoseThatTheFirstEngineReads) {
   EXPECT_THAT(theirs.report, HasSubstr("roots=0x1 not carried because "));
 }
 
+TEST(OpensmPluginWords, AnEngineThatHadOneVlMayTakeMore) {
+  const auto has_one = HasSubstr("had one VL, and takes what it needs here");
+  const auto said = [](const std::string& rest) { return import("routing_engine " + rest).report; };
+  EXPECT_THAT(said("smd-dfsssp,smd-updn\n"), has_one);
+  EXPECT_THAT(said("nue\n"), has_one);
+  EXPECT_THAT(said("smd-dfsssp\nqos TRUE\n"), Not(has_one));
+  EXPECT_THAT(said("nue\nnue_max_num_vls 8\n"), Not(has_one));
+  EXPECT_THAT(said("smd-updn\n"), Not(has_one));
+}
+
 }  // namespace opensm_plugin_words_test
 }  // namespace smd

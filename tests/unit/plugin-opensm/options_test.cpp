@@ -53,6 +53,16 @@ TEST(OpensmOptions, EveryKeyHasItsMeaning) {
   EXPECT_TRUE(read("any_sl=yes").any_sl);
 }
 
+TEST(OpensmOptions, WhatOpensmMustHaveCutIsRefused) {
+  // 1022 bytes of a line, the keyword and a blank among them, with room for the line's end.
+  const std::size_t room = 1021 - std::string_view("event_plugin_options ").size();
+  std::string roots = "roots=0x1";
+  while (roots.size() + 20 <= room) roots += ",0x000000000000000a";
+  roots.append(room - roots.size(), ' ');
+  EXPECT_EQ(read(roots).roots.size(), 1 + (room - 9) / 19);
+  EXPECT_THAT(complaint(roots + ";"), HasSubstr("OpenSM cuts lines after 1022 bytes"));
+}
+
 TEST(OpensmOptions, BlanksAndSemicolonsSeparateWords) {
   const Options all = read("vls=2;seed=7  keep=no;\torientation=dfs;");
   EXPECT_EQ(all.vls, 2u);
