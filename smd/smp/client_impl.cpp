@@ -212,7 +212,7 @@ void SmpClient::Impl::on_expiry() {
 /// The latest attempt of the request got no answer in time.
 void SmpClient::Impl::on_silence(std::uint32_t index) {
   PendingRequest& request = requests.at(index);
-  if (!request.busy) on_loss(request);
+  if (!request.busy) on_loss(index);
   if (request.attempt < config.retries) {
     leave_wire(request);
     ++queued;
@@ -225,7 +225,7 @@ void SmpClient::Impl::on_silence(std::uint32_t index) {
     --request.early;
     return deadlines.push(runtime.now(), timeout, wire_ids.id(request.wire_id, request.attempt));
   }
-  ++stats.timeouts;
+  on_given_up(index);
   fail_later(requests.handle(index),
              request,
              Error{request.garbled && !request.busy ? Errc::Malformed : Errc::Timeout,
@@ -239,13 +239,27 @@ void SmpClient::Impl::on_silence(std::uint32_t index) {
 
 /// Only a route that answered before speaks of a full wire; the others speak of a node that is
 /// gone, and must not slow down the rest.
-void SmpClient::Impl::on_loss(const PendingRequest& request) {
+void SmpClient::Impl::on_loss(std::uint32_t index) {
+  const PendingRequest& request = requests.at(index);
   const SmpRoute& route = request.request.route;
   if (silent_routes.contains(route)) return;
   const unsigned burst = std::max(unsigned{request.burst}, static_cast<unsigned>(on_wire));
-  window.on_loss(request.injected, runtime.now(), burst);
+  const SmpWindow before = suspect_loss ? suspect_loss->before : window;
+  if (window.on_loss(request.injected, runtime.now(), burst)) {
+    suspect_loss = {.request = index, .before = before, .answered = stats.answered};
+  }
   if (silent_routes.size() == kMaxSilentRoutes) silent_routes.clear();
   silent_routes.insert(route);
+}
+
+/// While others answer, who hears no attempt, the later ones in less of a crowd, is gone: the
+/// window learned from nothing. Where nobody answers, or nothing was asked again, it is not known.
+void SmpClient::Impl::on_given_up(std::uint32_t index) {
+  ++stats.timeouts;
+  if (!suspect_loss || suspect_loss->request != index) return;
+  if (requests.at(index).attempt > 0 && stats.answered > suspect_loss->answered)
+    window.take_back(suspect_loss->before);
+  suspect_loss.reset();
 }
 
 /// The last retry keeps its distance: what lost the others may pass in the meantime.
@@ -256,7 +270,7 @@ bool SmpClient::Impl::may_go_early(const PendingRequest& request) const {
 void SmpClient::Impl::retry_overtaken() {
   while (const auto id = losses.pop_overtaken(unheard())) {
     const std::uint32_t index = wire_ids.find(*id)->request;
-    on_loss(requests.at(index));
+    on_loss(index);
     retry_early(index);
   }
 }
@@ -382,6 +396,7 @@ void SmpClient::Impl::leave_wire(PendingRequest& request) {
 
 SmpClient::Done SmpClient::Impl::release(std::uint32_t index) {
   PendingRequest& request = requests.at(index);
+  if (suspect_loss && suspect_loss->request == index) suspect_loss.reset();
   if (request.state == State::OnWire) {
     leave_wire(request);
   } else {

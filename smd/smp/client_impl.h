@@ -20,6 +20,13 @@ struct SmpClient::Impl {
     Error error;
   };
 
+  /// A loss that the window learned from, until its request ends.
+  struct SuspectLoss {
+    std::uint32_t request = 0;  // the index of the latest, where there were several
+    SmpWindow before;
+    std::uint64_t answered = 0;  // by then
+  };
+
   Impl(Runtime& r, Transport& t, const SmpClientConfig& c);
   ~Impl();
 
@@ -36,7 +43,8 @@ struct SmpClient::Impl {
   void arm_expiry();
   void on_expiry();
   void on_silence(std::uint32_t index);
-  void on_loss(const PendingRequest& request);
+  void on_loss(std::uint32_t index);
+  void on_given_up(std::uint32_t index);
   [[nodiscard]] bool may_go_early(const PendingRequest& request) const;
   void retry_overtaken();
   void retry_early(std::uint32_t index);
@@ -81,6 +89,7 @@ struct SmpClient::Impl {
   RequestTable requests;
   WireIds wire_ids;
   SmpWindow window;
+  std::optional<SuspectLoss> suspect_loss;
   Pacer pacer;
   std::deque<RequestHandle> fresh;
   std::deque<RequestHandle> retries;  // in State::Waiting

@@ -15,6 +15,7 @@ namespace smd {
 // It learns what the fabric takes: from a loss on it doubles only up to three quarters of the size
 // that was too much, and beyond that feels its way one by one, more slowly each time that it runs
 // into the same wall, since every collision costs far more than a slightly larger window gains.
+// It knows nothing of nodes that are gone: see take_back().
 
 class SmpWindow {
  public:
@@ -34,9 +35,10 @@ class SmpWindow {
   }
 
   /// A SMP injected at `injected` as one of `burst` on the wire is lost, as is known `now`. What
-  /// was injected before the last halving was lost to the same crowd and does not count again.
-  void on_loss(TimePoint injected, TimePoint now, unsigned burst) {
-    if (wall_ != 0 && injected < halved_at_) return;
+  /// was injected before the last halving was lost to the same crowd and does not count again. No
+  /// more than the minimum are no crowd: as many go out in any case. True: it counted.
+  bool on_loss(TimePoint injected, TimePoint now, unsigned burst) {
+    if (burst <= min_ || (wall_ != 0 && injected < halved_at_)) return false;
     const unsigned lost_at = std::clamp(burst, min_, size_);
     const bool same_wall = wall_ != 0 && 4 * lost_at >= 3 * wall_ && 3 * lost_at <= 4 * wall_;
     caution_ = same_wall ? std::min(2 * caution_, kMostCaution) : kLeastCaution;
@@ -45,6 +47,14 @@ class SmpWindow {
     size_ = std::max(min_, lost_at / 2);
     answers_ = 0;
     halved_at_ = now;
+    return true;
+  }
+
+  /// Nothing was too much since it was like `before`: what was lost went to nodes that are gone.
+  void take_back(const SmpWindow& before) {
+    const unsigned grown = size_;
+    *this = before;
+    size_ = std::max(size_, grown);
   }
 
  private:

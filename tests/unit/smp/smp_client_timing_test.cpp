@@ -160,6 +160,50 @@ TEST_F(SmpClientTiming, OneDeadNodeNeitherStarvesTheOthersNorCollapsesTheWindow)
   EXPECT_GE(client_->window(), 32u);
 }
 
+// A host whose agent is slow to come up, many times in the life of a manager.
+TEST_F(SmpClientTiming, NodesThatAreAskedByThemselvesInVainLeaveTheWindowAlone) {
+  make_client({.window_min = 4, .window_start = 32, .window_max = 64, .timeout = kTimeout});
+  for (std::uint8_t dead = 0; dead < 10; ++dead) {
+    ask(node_info(dead));
+    run_for(1s);
+  }
+  EXPECT_EQ(client_->window(), 32u);
+  answer_all(1ms);
+  for (int i = 0; i < 64; ++i) ask(node_info(99));
+  EXPECT_EQ(client_->outstanding(), 32u);
+}
+
+// A rack without power: they answer no attempt, and others do.
+TEST_F(SmpClientTiming, NodesThatAreGoneTakeTheWindowForAsLongAsItIsNotKnown) {
+  make_client({.window_min = 4, .window_start = 32, .window_max = 64, .timeout = kTimeout});
+  answer_all(1ms, [](const Smp& smp) { return smp.initial_path[1] < 20; });
+  for (std::uint8_t i = 0; i < 32; ++i) ask(node_info(i));
+  run_for(kTimeout);
+  EXPECT_EQ(client_->window(), 10u) << "half of those that are left";
+  ask(node_info(99));
+  run_for(1s);
+  EXPECT_EQ(client_->stats().timeouts, 20u);
+  EXPECT_GE(client_->window(), 32u);
+}
+
+TEST_F(SmpClientTiming, WhereNobodyAnswersTheWindowStaysHalved) {
+  make_client({.window_min = 4, .window_start = 32, .window_max = 64, .timeout = kTimeout});
+  for (std::uint8_t i = 0; i < 32; ++i) ask(node_info(i));
+  run_for(1s);
+  EXPECT_EQ(client_->stats().timeouts, 32u);
+  EXPECT_EQ(client_->window(), 16u);
+}
+
+TEST_F(SmpClientTiming, ALossThatARetryMadeGoodCounts) {
+  make_client({.window_min = 4, .window_start = 32, .window_max = 64, .timeout = kTimeout});
+  int lost = 10;
+  answer_all(1ms, [&](const Smp& smp) { return smp.initial_path[1] < 20 && lost-- > 0; });
+  for (std::uint8_t i = 0; i < 32; ++i) ask(node_info(i));
+  run_for(1s);
+  EXPECT_EQ(client_->stats().timeouts, 0u);
+  EXPECT_LT(client_->window(), 16u);
+}
+
 TEST_F(SmpClientTiming, RetriesGoFirstButLeaveHalfTheWindowToNewRequests) {
   make_client(
       {.window_min = 4, .window_start = 4, .window_max = 4, .retries = 3, .timeout = kTimeout});

@@ -81,9 +81,42 @@ TEST(SmpWindow, HalvesOncePerCrowdAndStaysWithinItsBounds) {
   EXPECT_EQ(window.size(), 16u);
   window.on_loss(TimePoint{10ms}, TimePoint{12ms}, 1000);
   EXPECT_EQ(window.size(), 8u);
-  for (int i = 1; i < 9; ++i) window.on_loss(TimePoint{i * 20ms}, TimePoint{i * 20ms + 10ms}, 1);
+  for (int i = 1; i < 9; ++i) window.on_loss(TimePoint{i * 20ms}, TimePoint{i * 20ms + 10ms}, 5);
   EXPECT_EQ(window.size(), 4u);
-  EXPECT_EQ(answers_until(window, 5), 4u * 64u);
+}
+
+// As many are on the wire whatever it learns.
+TEST(SmpWindow, LearnsNothingFromLossesOfNoMoreThanItsMinimum) {
+  SmpWindow window(4, 32, 256);
+  answers_until(window, 256);
+  for (int i = 1; i < 9; ++i) {
+    const unsigned burst = 1 + static_cast<unsigned>(i) % 4;
+    EXPECT_FALSE(window.on_loss(TimePoint{i * 20ms}, TimePoint{i * 20ms + 10ms}, burst));
+  }
+  EXPECT_EQ(window.size(), 256u);
+  EXPECT_TRUE(window.on_loss(TimePoint{1s}, TimePoint{2s}, 5));
+  EXPECT_EQ(window.size(), 4u);
+}
+
+TEST(SmpWindow, IsAsBeforeWhenWhatWasLostIsTakenBack) {
+  SmpWindow window(4, 32, 256);
+  answers_until(window, 64);
+  const SmpWindow before = window;
+  window.on_loss(TimePoint{1ms}, TimePoint{2ms}, 40);
+  window.on_loss(TimePoint{3ms}, TimePoint{4ms}, 20);
+  EXPECT_EQ(window.size(), 10u);
+  window.take_back(before);
+  EXPECT_EQ(window.size(), 64u);
+  EXPECT_EQ(answers_until(window, 256), 192u) << "no wall is remembered";
+}
+
+TEST(SmpWindow, KeepsWhatItGrewToMeanwhileWhenALossIsTakenBack) {
+  SmpWindow window(4, 32, 256);
+  const SmpWindow before = window;
+  window.on_loss(TimePoint{1ms}, TimePoint{2ms}, 32);
+  answers_until(window, 40);
+  window.take_back(before);
+  EXPECT_EQ(window.size(), 40u);
 }
 
 }  // namespace
