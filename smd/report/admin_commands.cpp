@@ -106,6 +106,7 @@ nlohmann::json smp_json(const SmpStats& stats) {
           {"answered", stats.answered},
           {"retries", stats.retries},
           {"timeouts", stats.timeouts},
+          {"silent_timeouts", stats.silent_timeouts},
           {"late", stats.late},
           {"malformed", stats.malformed},
           {"refused", stats.refused},

@@ -100,8 +100,14 @@ void add_smps(Exposition& out, const SmpStats& stats) {
   out.sample(static_cast<double>(stats.answered));
   out.family(Counter, "smd_smp_retries_total", "Requests that were sent again.");
   out.sample(static_cast<double>(stats.retries));
-  out.family(Counter, "smd_smp_timeouts_total", "Requests that were given up.");
+  out.family(Counter,
+             "smd_smp_timeouts_total",
+             "Requests that were given up, but those to whom was known to be silent.");
   out.sample(static_cast<double>(stats.timeouts));
+  out.family(Counter,
+             "smd_smp_silent_timeouts_total",
+             "Requests that were given up, to whom was known to be silent.");
+  out.sample(static_cast<double>(stats.silent_timeouts));
   out.family(Counter, "smd_smp_faults_total", "Answers and requests that came to nothing.");
   for (const auto& [what, count] : {std::pair{"late", stats.late},
                                     {"malformed", stats.malformed},

@@ -249,13 +249,16 @@ void SmpClient::Impl::on_loss(std::uint32_t index) {
     suspect_loss = {.request = index, .before = before, .answered = stats.answered};
   }
   if (silent_routes.size() == kMaxSilentRoutes) silent_routes.clear();
-  silent_routes.insert(route);
+  silent_routes.try_emplace(route);
 }
 
 /// While others answer, who hears no attempt, the later ones in less of a crowd, is gone: the
 /// window learned from nothing. Where nobody answers, or nothing was asked again, it is not known.
 void SmpClient::Impl::on_given_up(std::uint32_t index) {
-  ++stats.timeouts;
+  const auto silent = silent_routes.find(requests.at(index).request.route);
+  const bool was_given_up =
+      silent != silent_routes.end() && std::exchange(silent->second.given_up, true);
+  ++(was_given_up ? stats.silent_timeouts : stats.timeouts);
   if (!suspect_loss || suspect_loss->request != index) return;
   if (requests.at(index).attempt > 0 && stats.answered > suspect_loss->answered)
     window.take_back(suspect_loss->before);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "smd/smp/m_keys.h"
 #include "smd/smp/request_table.h"
@@ -18,6 +18,11 @@ struct SmpClient::Impl {
   struct Failure {
     RequestHandle request;
     Error error;
+  };
+
+  /// One whose last request lost an attempt.
+  struct SilentRoute {
+    bool given_up = false;  // some request was
   };
 
   /// A loss that the window learned from, until its request ends.
@@ -96,7 +101,7 @@ struct SmpClient::Impl {
   std::size_t queued = 0;             // requests alive in the two queues
   std::size_t on_wire = 0;
   std::size_t retries_on_wire = 0;
-  std::set<SmpRoute> silent_routes;  // until they answer
+  std::map<SmpRoute, SilentRoute> silent_routes;  // until they answer
 
   Deadlines deadlines;
   std::optional<TimePoint> expiry_at;

@@ -125,8 +125,9 @@ struct SmpStats {
   std::uint64_t sent = 0;  // injections, retries included
   std::uint64_t answered = 0;
   std::uint64_t retries = 0;
-  std::uint64_t timeouts = 0;  // requests given up
-  std::uint64_t late = 0;      // answers to requests no longer pending (duplicates included)
+  std::uint64_t timeouts = 0;         // requests given up
+  std::uint64_t silent_timeouts = 0;  // likewise, on routes where one was and nobody answered since
+  std::uint64_t late = 0;             // answers to requests no longer pending (duplicates included)
   std::uint64_t malformed = 0;
   std::uint64_t refused = 0;  // status other than 0
   std::uint64_t send_errors = 0;

@@ -200,6 +200,26 @@ TEST(Metrics, CountSmpsAsTheClientDoes) {
   EXPECT_EQ(count("smd_smps_answered_total"), stats.answered);
   EXPECT_EQ(count("smd_smp_retries_total"), stats.retries);
   EXPECT_EQ(count("smd_smp_timeouts_total"), stats.timeouts);
+  EXPECT_EQ(count("smd_smp_silent_timeouts_total"), stats.silent_timeouts);
+}
+
+// The alert of docs/operations.md is about packets that are lost, not about hosts that hang.
+TEST(Metrics, CountHostsThatAreSilentForGoodByThemselves) {
+  Daily daily(false);
+  for (const char* name : {"host-00005", "host-00007"}) {
+    const std::uint32_t host = find_node(daily.fabric.spec(), name);
+    daily.fabric.set_silent(host, true);
+    daily.fabric.set_link(host, PortNum{1}, false);
+    daily.run_for(1s);
+    daily.fabric.set_link(host, PortNum{1}, true);
+    daily.run_for(60s);
+  }
+  ASSERT_EQ(daily.page().sum("smd_silent_ports"), 2);
+  const double before = daily.page().sum("smd_smp_timeouts_total");
+  const double silent = daily.page().sum("smd_smp_silent_timeouts_total");
+  daily.run_for(600s);
+  EXPECT_EQ(daily.page().sum("smd_smp_timeouts_total"), before);
+  EXPECT_GE(daily.page().sum("smd_smp_silent_timeouts_total"), silent + 100);
 }
 
 TEST(Metrics, CountCallsByHowTheyEnded) {

@@ -154,10 +154,31 @@ TEST_F(SmpClientTiming, OneDeadNodeNeitherStarvesTheOthersNorCollapsesTheWindow)
     ask(node_info(static_cast<std::uint8_t>(i % 100)));  // fifty of them to the dead one
   }
   run_for(200ms);
-  EXPECT_EQ(client_->stats().timeouts, 50u);
+  EXPECT_EQ(client_->stats().timeouts, 1u);
+  EXPECT_EQ(client_->stats().silent_timeouts, 49u);
   EXPECT_EQ(client_->stats().answered, 4950u);
   // One halving for the node; the answers of the others have grown it since.
   EXPECT_GE(client_->window(), 32u);
+}
+
+// Else a host that is silent for good looks like a fabric that loses packets.
+TEST_F(SmpClientTiming, WhoIsKnownToBeSilentIsCountedByItself) {
+  make_client();
+  for (int i = 0; i < 3; ++i) {
+    ask(node_info(7));
+    run_for(1s);
+  }
+  EXPECT_EQ(client_->stats().timeouts, 1u);
+  EXPECT_EQ(client_->stats().silent_timeouts, 2u);
+  ask(node_info(8));
+  run_for(1s);
+  EXPECT_EQ(client_->stats().timeouts, 2u) << "another";
+  ask(node_info(7));
+  answer(port_.sent.size() - 1);
+  ask(node_info(7));
+  run_for(1s);
+  EXPECT_EQ(client_->stats().timeouts, 3u) << "it has answered since";
+  EXPECT_EQ(client_->stats().silent_timeouts, 2u);
 }
 
 // A host whose agent is slow to come up, many times in the life of a manager.
