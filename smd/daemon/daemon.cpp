@@ -193,11 +193,7 @@ void Daemon::adopt_files(std::vector<NamedFile> files) {
   }
   named_files_ = std::move(files);
   if (!lock_) return;  // the state directory is not ours
-  if (const auto kept = keep_last_good(options_.config.sm.state_dir, named_files_); !kept) {
-    log::warn("config.copy",
-              "why=\"{}\"; a start with a faulty file finds no good one",
-              kept.error().context);
-  }
+  files_.keep_copies(named_files_);
 }
 
 /// What is not as the configuration says, beside what the manager knows.

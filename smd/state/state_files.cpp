@@ -222,10 +222,46 @@ void StateFiles::save_again() {
   }
 }
 
+void StateFiles::keep_copies(std::vector<NamedFile> files) {
+  uncopied_ = std::move(files);
+  if (copying_) {
+    copies_changed_ = true;  // two writers would share a file
+    return;
+  }
+  note_copied(keep_last_good(state_dir_, uncopied_), false);
+}
+
+void StateFiles::note_copied(const Result<void>& copied, bool again) {
+  if (copied) {
+    if (again) log::info("state.saved", "kind=copies; an earlier write of it had failed");
+    uncopied_.clear();
+    return retry_copies_.reset();
+  }
+  if (!again) {
+    log::warn("config.copy",
+              "why=\"{}\"; a start with a faulty file finds no good one",
+              copied.error().context);
+  }
+  retry_copies_ = Timer(runtime_, runtime_.now() + kPatience, [this] { copy_again(); });
+}
+
+void StateFiles::copy_again() {
+  copying_ = true;
+  work_.offload_aside(
+      runtime_,
+      [state_dir = state_dir_, files = uncopied_] { return keep_last_good(state_dir, files); },
+      [this](const Result<void>& copied) {
+        copying_ = false;
+        if (std::exchange(copies_changed_, false)) return copy_again();
+        note_copied(copied, true);
+      });
+}
+
 std::string StateFiles::alarm() const {
-  if (unsaved_.empty()) return "";
   std::vector<std::string_view> names;
   for (const StateKind& kind : unsaved_) names.push_back(kind.name);
+  if (!uncopied_.empty()) names.push_back("copies of files that the configuration names");
+  if (names.empty()) return "";
   return fmt::format("the state directory does not take {}; tried again every {} s",
                      fmt::join(names, ", "),
                      kPatience / std::chrono::seconds(1));
@@ -300,6 +336,8 @@ void StateFiles::flush() {
   for (const StateKind& kind : std::vector(unsaved_))
     note_saved(kind, save_state(state_dir_, store_.get(), kind), true);
   retry_.reset();
+  if (!uncopied_.empty() && !copying_) note_copied(keep_last_good(state_dir_, uncopied_), true);
+  retry_copies_.reset();
   if (!changed_ && !writing_) return;
   timer_.reset();
   // Two writers would share a file, and how the first ended is not known: all is written.

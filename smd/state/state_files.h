@@ -58,11 +58,14 @@ class StateFiles {
   /// Of the store.
   void note_change(const StateKind& kind);
 
+  /// keep_last_good() of the files that come into force, and again until it succeeds.
+  void keep_copies(std::vector<NamedFile> files);
+
   /// How it went with the last change of a kind that is on the disk when note_change() returns.
   [[nodiscard]] const Result<void>& last_save() const { return last_save_; }
 
-  /// Kinds whose last write failed, and that are tried again until one succeeds, in a line; empty:
-  /// none. Of what clients left the log tells.
+  /// Kinds, and files that the configuration names, whose last write failed, and that are tried
+  /// again until one succeeds, in a line; empty: none. Of what clients left the log tells.
   [[nodiscard]] std::string alarm() const;
 
   /// What is not written yet, now; waits for a write that is under way. Before the end of the
@@ -92,6 +95,8 @@ class StateFiles {
   void finish_aside(const std::shared_ptr<PendingCopy>& copy, const Result<void>& written);
   void note_saved(const StateKind& kind, const Result<void>& saved, bool again);
   void save_again();
+  void copy_again();
+  void note_copied(const Result<void>& copied, bool again);
   ClientRecords load_records();
   void note_records();
 
@@ -120,6 +125,10 @@ class StateFiles {
   std::vector<StateKind> unsaved_;                     // whose last write failed
   std::vector<std::shared_ptr<PendingCopy>> pending_;  // one of a kind at most
   Timer retry_;
+  std::vector<NamedFile> uncopied_;  // of which some could not be copied; empty: all are
+  bool copying_ = false;             // off the loop
+  bool copies_changed_ = false;      // meanwhile
+  Timer retry_copies_;
   std::future<void> written_;
   Timer timer_;
   OffloadOwner work_;

@@ -433,5 +433,27 @@ TEST_F(Records, AFileThatCannotBeKeptIsSaid) {
   EXPECT_NE(result.error().context.find("/file/state"), std::string::npos);
 }
 
+// As on a disk that is full for a while: a folder stands where the copy is to be written.
+TEST_F(Records, ACopyThatCannotBeWrittenIsTriedAgainUntilItCan) {
+  NamedFile partitions{.kind = "partitions", .text = "A=1: ALL;\n", .faults = {}, .at = {}};
+  files.keep_copies({partitions});
+  EXPECT_EQ(files.alarm(), "");
+  const std::string in_the_way = state + "/partitions.new";
+  std::filesystem::create_directories(in_the_way + "/x");
+  partitions.text = "A=1: ALL;\nB=2: ALL;\n";
+  files.keep_copies({partitions});
+  const std::string alarm =
+      "the state directory does not take copies of files that the configuration names; tried again "
+      "every 10 s";
+  EXPECT_EQ(files.alarm(), alarm);
+  pass(30s);
+  EXPECT_EQ(files.alarm(), alarm);
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
+  std::filesystem::remove_all(in_the_way);
+  pass(11s);
+  EXPECT_EQ(files.alarm(), "");
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\nB=2: ALL;\n");
+}
+
 }  // namespace
 }  // namespace smd
