@@ -739,24 +739,8 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
   light_sweep_length_ = report.took;
   last_sweep_ = {.ended = runtime_.now(), .took = light_sweep_length_};
   swept_ = runtime_.now();
-  SweepTrigger why;
-  const Fabric& fabric = state_.in_force->fabric();
-  for (const auto* list : {&report.changed, &report.silent}) {
-    for (const NodeIdx node : *list) why.switches.push_back(fabric.node_guid[node]);
-  }
-  for (const PortIdx port : report.speaking)
-    why.ports.push_back({fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
-  if (!why.switches.empty()) {
-    why.reason = fmt::format("{}: {} {}",
-                             light_sweep_reason_,
-                             why.switches.front(),
-                             report.changed.empty() ? "is silent" : "reports a change");
-  } else if (!why.ports.empty()) {
-    why.reason = fmt::format("{}: somebody answers at {} port {}",
-                             light_sweep_reason_,
-                             why.ports.front().node,
-                             why.ports.front().port);
-  }
+  SweepTrigger why =
+      SweepTrigger::of_light_sweep(light_sweep_reason_, report, state_.in_force->fabric());
   // Who is silent beside somebody who speaks was not asked to the end, and may speak as well.
   if (!report.speaking.empty()) {
     light_sweep_wanted_ = light_sweep_reason_;

@@ -46,6 +46,29 @@ bool same_registers(const Fabric& a, const Fabric& b, const LidMap& lids) {
 
 }  // namespace
 
+SweepTrigger SweepTrigger::of_light_sweep(const std::string& reason,
+                                          const LightSweepReport& found,
+                                          const Fabric& in_force) {
+  SweepTrigger why;
+  for (const auto* list : {&found.changed, &found.silent}) {
+    for (const NodeIdx node : *list) why.switches.push_back(in_force.node_guid[node]);
+  }
+  for (const PortIdx port : found.speaking)
+    why.ports.push_back({in_force.node_guid[in_force.node_of[port]], in_force.number_of(port)});
+  if (!why.switches.empty()) {
+    why.reason = fmt::format("{}: {} {}",
+                             reason,
+                             why.switches.front(),
+                             found.changed.empty() ? "is silent" : "reports a change");
+  } else if (!why.ports.empty()) {
+    why.reason = fmt::format("{}: somebody answers at {} port {}",
+                             reason,
+                             why.ports.front().node,
+                             why.ports.front().port);
+  }
+  return why;
+}
+
 std::vector<ManagerAddress> find_other_managers(const SweepReport& found) {
   const Fabric& fabric = *found.fabric;
   std::vector<ManagerAddress> managers;

@@ -11,6 +11,7 @@
 
 #include "smd/config/settings.h"
 #include "smd/discovery/discovery.h"
+#include "smd/discovery/light_sweep.h"
 #include "smd/ha/election.h"
 #include "smd/ib/types.h"
 #include "smd/manager/manager_state.h"
@@ -52,6 +53,11 @@ struct SweepTrigger {
   static SweepTrigger of_rules(std::string reason) {
     return {.reason = std::move(reason), .switches = {}, .full = {}, .rules = true};
   }
+
+  /// Empty where it found nothing. `in_force`: what it asked about.
+  static SweepTrigger of_light_sweep(const std::string& reason,
+                                     const LightSweepReport& found,
+                                     const Fabric& in_force);
 
   [[nodiscard]] bool empty() const { return reason.empty(); }
 
