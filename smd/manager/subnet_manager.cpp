@@ -36,6 +36,12 @@ bool found_something(const CycleReport& cycle, const CycleReport& before) {
   return cycle.sets() > 0 || cycle.counts != before.counts || cycle.silent != before.silent;
 }
 
+std::vector<std::string> list_engines(const Settings& settings) {
+  std::vector<std::string> out{settings.engine};
+  out.insert(out.end(), settings.next_engines.begin(), settings.next_engines.end());
+  return out;
+}
+
 bool is_silence_alone(const Trouble& trouble, const CycleReport& cycle) {
   return trouble.kind == Trouble::Kind::Silence && cycle.duplicates.empty();
 }
@@ -47,6 +53,7 @@ SubnetManager::SubnetManager(
     : runtime_(runtime),
       transport_(transport),
       settings_(std::move(settings)),
+      configured_engines_(list_engines(settings_)),
       store_(store),
       observer_(std::move(observer)),
       gate_(transport,
@@ -232,10 +239,30 @@ void SubnetManager::drop_cycle(std::string_view why) {
 
 void SubnetManager::adopt(Settings settings) {
   election_.adopt(settings.election);
+  keep_ordered_engine(settings);
   next_settings_ = std::move(settings);
+  if (is_standby()) take_settings();
+}
+
+/// An order stands while the configuration names what it named before. Where that is another engine
+/// now, it counts.
+void SubnetManager::keep_ordered_engine(Settings& fresh) {
+  const std::string ordered = is_trying_       ? trial_->engine
+                              : next_settings_ ? next_settings_->engine
+                                               : settings_.engine;
+  const auto configured = std::exchange(configured_engines_, list_engines(fresh));
+  const bool stands = configured == configured_engines_ && fresh.strategy.engines.empty();
+  if (ordered != configured.front()) {
+    log::info("engine.order",
+              "ordered={} configured={} counts={}",
+              ordered,
+              fresh.engine,
+              stands ? ordered : fresh.engine);
+  }
+  if (stands) fresh.engine = next_settings_ ? next_settings_->engine : settings_.engine;
+  if (stands && is_trying_) return;
   trial_.reset();
   is_trying_ = false;
-  if (is_standby()) take_settings();
 }
 
 void SubnetManager::adopt_partitions(std::optional<PartitionPolicy> partitions,

@@ -208,6 +208,7 @@ class SubnetManager {
   void drop_work();
   void drop_cycle(std::string_view why);
   void take_settings();
+  void keep_ordered_engine(Settings& fresh);
   void survey(const SweepReport& found);
   void enter(Phase phase);
   void trigger(SweepTrigger why);
@@ -243,6 +244,7 @@ class SubnetManager {
   Transport& transport_;
   Settings settings_;
   std::optional<Settings> next_settings_;
+  std::vector<std::string> configured_engines_;  // by the last that was adopted, without orders
   StateStore& store_;
   Observer observer_;
   WriteGate gate_;

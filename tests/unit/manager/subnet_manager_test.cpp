@@ -199,6 +199,42 @@ TEST(SubnetManager, AnEngineAskedForInACycleIsTriedInTheNext) {
   EXPECT_EQ(bench.manager->in_force()->routing->engine, "minhop");
 }
 
+TEST(SubnetManager, AnOrderedEngineOutlivesAReloadThatNamesTheSameAsBefore) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const auto reload = [&](std::string engine) {
+    Settings settings = small_settings();
+    settings.engine = std::move(engine);
+    bench.manager->adopt(std::move(settings));
+    bench.manager->request_sweep("configuration");
+    EXPECT_TRUE(bench.settle());
+    return bench.manager->in_force()->routing->engine;
+  };
+  ASSERT_TRUE(bench.manager->request_engine("minhop", false));
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(reload("updn"), "minhop");
+  EXPECT_EQ(reload("updn"), "minhop");
+  EXPECT_EQ(reload("minhop"), "minhop");
+  EXPECT_EQ(reload("updn"), "updn");
+}
+
+TEST(SubnetManager, AnEngineThatIsAskedForIsTriedThoughTheConfigurationIsReadMeanwhile) {
+  Bench bench;
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Programming));
+  ASSERT_TRUE(bench.manager->request_engine("minhop", false));
+  bench.manager->adopt(small_settings());
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->in_force()->routing->engine, "minhop");
+  Settings other = small_settings();
+  other.engine = "ftree";
+  ASSERT_TRUE(bench.manager->request_engine("updn", false));
+  bench.manager->adopt(std::move(other));
+  bench.manager->request_sweep("configuration");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(bench.manager->settings().engine, "ftree") << "the file names another";
+}
+
 TEST(SubnetManager, AFailedCycleIsTriedAgain) {
   Bench bench;
   bench.net.loses = [](const Smp&) { return true; };
