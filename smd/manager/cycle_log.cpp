@@ -25,30 +25,60 @@ std::string print_foreign_keys(const ForeignKeys& keys) {
   return out;
 }
 
-}  // namespace
+/// True where there is something to say. A cycle that failed may not have come to it.
+bool is_news(std::string& said, std::string now, bool failed) {
+  if (now == said || (failed && now.empty())) return false;
+  said = std::move(now);
+  return !said.empty();
+}
 
-void log_cycle(const CycleReport& cycle) {
+void log_silence(const CycleReport& cycle, std::set<PortRef>& said) {
+  std::set<PortRef> now;
   for (const SilentPort& port : cycle.silent) {
     if (port.out_of_reach) continue;
-    log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
+    now.insert({port.node, port.port});
+    if (!said.contains({port.node, port.port}))
+      log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
   }
-  if (const std::string far = print_out_of_reach(cycle); !far.empty())
-    log::error("discovery.out_of_reach", "why=\"{}\"", far);
+  // What failed may not have come to the others.
+  if (cycle.error) return said.merge(now);
+  for (const PortRef& port : said) {
+    if (!now.contains(port))
+      log::info("discovery.silence_over", "node={} port={}", port.node, port.port);
+  }
+  said = std::move(now);
+}
+
+/// By their GUIDs: paths are others from discovery to discovery.
+void log_duplicates(const CycleReport& cycle, std::vector<DuplicateGuid>& said) {
   for (const DuplicateGuid& twice : cycle.duplicates) {
+    if (std::ranges::count(said, twice.guid, &DuplicateGuid::guid) > 0) continue;
     log::error("discovery.duplicate_guid",
                "guid={} first={} second={}; the second is left out",
                twice.guid,
                print_path(twice.first),
                print_path(twice.second));
   }
-  if (!cycle.lid_shortage.empty()) log::error("lid.none_left", "what=\"{}\"", cycle.lid_shortage);
+  if (!cycle.error || !cycle.duplicates.empty()) said = cycle.duplicates;
+}
+
+}  // namespace
+
+void log_cycle(const CycleReport& cycle, SaidFaults& said) {
+  const bool failed = cycle.error.has_value();
+  log_silence(cycle, said.silent);
+  log_duplicates(cycle, said.duplicates);
+  if (is_news(said.out_of_reach, print_out_of_reach(cycle), failed))
+    log::error("discovery.out_of_reach", "why=\"{}\"", said.out_of_reach);
+  if (is_news(said.lid_shortage, cycle.lid_shortage, failed))
+    log::error("lid.none_left", "what=\"{}\"", said.lid_shortage);
   if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
-  if (const std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
-    log::warn("m_key.foreign", "what=\"{}\"", keys);
+  if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), failed))
+    log::warn("m_key.foreign", "what=\"{}\"", said.foreign_keys);
   for (const ProgramFault& fault : cycle.faults) {
     log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
   }
-  if (cycle.error) {
+  if (failed) {
     log::error("cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
     return log::info(
         "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());

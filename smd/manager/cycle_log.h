@@ -1,6 +1,7 @@
 // What a cycle has to say: lines for the log, alarms for the status screen.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,18 @@
 
 namespace smd {
 
-void log_cycle(const CycleReport& cycle);
+/// What is wrong for long, and was said when it began.
+struct SaidFaults {
+  std::set<PortRef> silent;
+  std::vector<DuplicateGuid> duplicates;
+  std::string out_of_reach;
+  std::string lid_shortage;
+  std::string foreign_keys;
+};
+
+/// Of what is wrong for long, what is not in `said`, and who is silent no longer; `said` has all of
+/// it thereafter.
+void log_cycle(const CycleReport& cycle, SaidFaults& said);
 
 /// Values that ports did not keep: each once, when it is news.
 void log_not_kept(const std::vector<RefusedSetting>& values);

@@ -220,6 +220,7 @@ void SubnetManager::drop_work() {
   uneven_since_.reset();
   blocked_since_.reset();
   alarms_.clear();
+  said_ = {};
   if (std::exchange(is_trying_, false)) trial_.reset();
   const std::uint64_t epoch = state_.next_epoch;
   auto with_lost = std::move(state_.with_lost);
@@ -548,7 +549,7 @@ void SubnetManager::on_cycle(CycleReport report) {
 
 /// The report goes where readers find it.
 void SubnetManager::keep(const CycleReport& report) {
-  log_cycle(report);
+  log_cycle(report, said_);
   alarms_ = alarms_of(report);
   CycleReport kept = report;
   if (last_) {

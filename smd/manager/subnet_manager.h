@@ -19,6 +19,7 @@
 #include "smd/ha/election.h"
 #include "smd/ha/write_gate.h"
 #include "smd/manager/cycle.h"
+#include "smd/manager/cycle_log.h"
 #include "smd/manager/deferred_work.h"
 #include "smd/manager/multicast_manager.h"
 #include "smd/manager/sweep.h"
@@ -291,6 +292,7 @@ class SubnetManager {
   std::uint64_t change_count_ = 0;
   std::optional<LastSweep> last_sweep_;
   std::vector<std::string> alarms_;
+  SaidFaults said_;
 
   std::optional<Cycle> cycle_;
   std::string reason_;  // of the latest cycle
