@@ -1,13 +1,18 @@
 #include "smd/base/log.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <fcntl.h>
+#include <spdlog/details/os.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <memory>
@@ -51,8 +56,90 @@ std::string utc_now() {
                      now.tv_nsec / 1000000);
 }
 
+/// What a file did not take.
+struct WriteFault {
+  std::string why;         // empty: it took the last that it was given
+  unsigned long lost = 0;  // lines, until that is said
+  bool on_stderr = true;   // they go there
+};
+
+/// Lines that a file does not take go to stderr. The first that it takes thereafter begins a line.
+class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  /// `file` is open to append to; `fault` outlives this.
+  FileSink(int file, WriteFault& fault) : file_(file), fault_(fault) {}
+
+  FileSink(const FileSink&) = delete;
+
+  ~FileSink() override {
+    flush_();
+    ::close(file_);
+  }
+
+ private:
+  static constexpr std::size_t kMostHeld = 4096;
+
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    held_.append(line.data(), line.size());
+    if (held_.size() >= kMostHeld) flush_();
+  }
+
+  void flush_() override {
+    if (held_.empty()) return;
+    if (is_torn_ && put("\n") == 1) is_torn_ = false;
+    const std::size_t done = is_torn_ ? 0 : put(held_);
+    if (done == held_.size()) {
+      fault_.why.clear();
+    } else {
+      const std::string_view lost = since_line_begin(done);
+      if (done > 0) is_torn_ = held_[done - 1] != '\n';
+      fault_.lost += static_cast<unsigned long>(std::ranges::count(lost, '\n'));
+      if (fault_.on_stderr) std::fwrite(lost.data(), 1, lost.size(), stderr);
+    }
+    held_.clear();
+  }
+
+  /// What is held, from the line on that was cut at `done`.
+  [[nodiscard]] std::string_view since_line_begin(std::size_t done) const {
+    const std::string_view held = held_;
+    const std::size_t end = done == 0 ? std::string_view::npos : held.rfind('\n', done - 1);
+    return held.substr(end == std::string_view::npos ? 0 : end + 1);
+  }
+
+  /// How much of it the file has taken.
+  std::size_t put(std::string_view text) {
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t taken = ::write(file_, text.data() + done, text.size() - done);
+      if (taken > 0) {
+        done += static_cast<std::size_t>(taken);
+      } else if (taken == 0 || errno != EINTR) {
+        fault_.why = taken == 0 ? "it takes nothing" : std::strerror(errno);
+        break;
+      }
+    }
+    return done;
+  }
+
+  int file_;
+  WriteFault& fault_;
+  std::string held_;
+  bool is_torn_ = false;  // the file ends within a line
+};
+
+Result<spdlog::sink_ptr> open_file(const std::string& path, WriteFault& fault) {
+  spdlog::details::os::create_dir(spdlog::details::os::dir_name(path));
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    return fail(Errc::Io, fmt::format("cannot log to '{}': {}", path, std::strerror(errno)));
+  return std::make_shared<FileSink>(file, fault);
+}
+
 struct State {
   std::mutex mutex;
+  WriteFault fault;
   std::shared_ptr<spdlog::logger> logger = make(std::make_shared<spdlog::sinks::stderr_sink_mt>());
   std::string file;           // that lines go to; "": they go elsewhere
   std::string ident = "smd";  // for syslog
@@ -67,8 +154,17 @@ struct State {
   ~State() { report_suppressed(true); }
 
   void put(Level level, std::string_view event, std::string text) {
+    const bool was_well = fault.why.empty();
     logger->log(to_spdlog(level), "{} {} {}", name_of(level), event, text);
-    if (level == Level::Debug) return;
+    if (level != Level::Debug) remember(level, event, std::move(text));
+    if (!was_well || fault.why.empty()) return;
+    text = fmt::format("why=\"{}: {}\" instead=stderr", file, fault.why);
+    make(std::make_shared<spdlog::sinks::stderr_sink_mt>())
+        ->log(spdlog::level::err, "{} log.write {}", name_of(Level::Error), text);
+    remember(Level::Error, "log.write", std::move(text));
+  }
+
+  void remember(Level level, std::string_view event, std::string text) {
     if (latest.size() == kKeptEntries) latest.pop_front();
     latest.push_back({.number = ++written,
                       .time = utc_now(),
@@ -87,6 +183,20 @@ struct State {
     for (const RateLimit::Suppressed& each :
          limit.take_suppressed(std::chrono::steady_clock::now(), all))
       report(each);
+    report_lost();
+  }
+
+  /// Also tries whether the file takes lines again, where nobody else writes any.
+  void report_lost() {
+    if (fault.lost == 0) return;
+    logger->flush();
+    const unsigned long lost = fault.lost;
+    std::string text = fmt::format("lines={} instead=stderr", lost);
+    fault.on_stderr = false;
+    logger->log(to_spdlog(Level::Warn), "{} log.lost {}", name_of(Level::Warn), text);
+    fault.on_stderr = true;
+    fault.lost = fault.why.empty() ? 0 : lost;
+    if (fault.why.empty()) remember(Level::Warn, "log.lost", std::move(text));
   }
 
   static std::shared_ptr<spdlog::logger> make(spdlog::sink_ptr sink) {
@@ -186,6 +296,12 @@ std::vector<Entry> entries_after(std::uint64_t number) {
   return {first, s.latest.end()};
 }
 
+std::string write_trouble() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return s.fault.why.empty() ? "" : fmt::format("{}: {}", s.file, s.fault.why);
+}
+
 void report_suppressed() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -221,7 +337,9 @@ Result<void> open_sink(const std::string& sink) {
     } else if (sink == "syslog") {
       target = std::make_shared<spdlog::sinks::syslog_sink_mt>(ident, 0, LOG_DAEMON, false);
     } else {
-      target = std::make_shared<spdlog::sinks::basic_file_sink_mt>(sink);
+      auto opened = open_file(sink, s.fault);
+      if (!opened) return fail(opened.error().code, opened.error().context);
+      target = std::move(*opened);
     }
   } catch (const spdlog::spdlog_ex& e) {
     return fail(Errc::Io, fmt::format("cannot log to '{}': {}", sink, e.what()));
@@ -229,6 +347,7 @@ Result<void> open_sink(const std::string& sink) {
   const std::lock_guard lock(s.mutex);
   s.logger = State::make(std::move(target));
   s.file = is_file ? sink : "";
+  s.fault.why.clear();
   return {};
 }
 

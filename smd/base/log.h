@@ -93,8 +93,12 @@ inline constexpr std::size_t kKeptEntries = 1000;
 /// As options and commands call it.
 [[nodiscard]] std::string_view name_of(Level level);
 
-/// Says what was left out in periods that are over. Whoever runs for long calls it now and then.
+/// Says what was left out in periods that are over, and what a file did not take. Whoever runs for
+/// long calls it now and then.
 void report_suppressed();
+
+/// Why the file does not take lines, which go to stderr meanwhile; empty: it took the last one.
+[[nodiscard]] std::string write_trouble();
 
 /// Lines of `level` or above written or left out so far; tests use it as an oracle.
 [[nodiscard]] unsigned long count(Level level);

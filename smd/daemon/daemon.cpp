@@ -216,6 +216,8 @@ std::vector<std::string> Daemon::alarms() const {
   if (std::string unsaved = files_.alarm(); !unsaved.empty()) out.push_back(std::move(unsaved));
   if (!options_.log_trouble.empty())
     out.push_back("the log is not where log.sink says: " + options_.log_trouble);
+  if (const std::string why = log::write_trouble(); !why.empty())
+    out.push_back("the log file takes no lines, which go to standard error: " + why);
   if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
   if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
   if (!replica_trouble_.empty())

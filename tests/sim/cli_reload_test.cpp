@@ -152,6 +152,25 @@ TEST_F(Verbosity, ALogThatCannotBeOpenedLeavesTheFabricItsManager) {
   EXPECT_EQ(smd.terminate(kLimit), 0);
 }
 
+TEST_F(Verbosity, ALogOnAFullDiskIsAnAlarmAndItsLinesGoToStandardError) {
+  write_config("updn", "info");
+  const std::string sink = in_folder("smd.log");
+  std::ofstream(in_folder("smd.toml"), std::ios::app) << "sink = \"" << sink << "\"\n";
+  std::filesystem::create_symlink("/dev/full", sink);
+  Process smd = start({});
+  ASSERT_TRUE(wait_until([&] { return is_up(); }, kLimit)) << smd.err();
+  EXPECT_THAT(smd.err(), HasSubstr(" error log.write why=\"" + sink + ": No space left"));
+  EXPECT_THAT(smd.err(), HasSubstr(" info cycle."));
+  EXPECT_THAT(status(), HasSubstr("the log file takes no lines, which go to standard error: "));
+  std::filesystem::remove(sink);
+  ASSERT_EQ(::kill(smd.pid(), SIGUSR1), 0);
+  EXPECT_TRUE(wait_until(
+      [&] { return read_text(sink).find(" warn log.lost ") != std::string::npos; }, kLimit))
+      << "without another line";
+  EXPECT_THAT(status(), Not(HasSubstr("takes no lines")));
+  EXPECT_EQ(smd.terminate(kLimit), 0);
+}
+
 TEST_F(Verbosity, AReloadThatNamesALogWhichCannotBeOpenedIsAnAlarmUntilOneCan) {
   const auto name_log = [&](const std::string& name) {
     write_config("updn", "info");

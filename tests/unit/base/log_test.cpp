@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -182,6 +184,63 @@ TEST_F(LogFile, ThatCannotBeOpenedLeavesTheOldOne) {
   ASSERT_TRUE(reopen_sink()) << "and the name is kept";
   error("test.moved", "number=2");
   EXPECT_THAT(numbers_in(file), ElementsAre(2u));
+}
+
+/// As on a disk that has so much room left: what is beyond is refused, and the line before torn.
+class FullDisk {
+ public:
+  FullDisk(const std::filesystem::path& file, std::size_t room) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{.rlim_cur = std::filesystem::file_size(file) + room,
+                     .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int) = std::signal(SIGXFSZ, SIG_IGN);
+};
+
+TEST_F(LogFile, ThatTakesNothingIsSaidAndItsLinesGoToStderr) {
+  ASSERT_TRUE(open_sink(file));
+  for (unsigned i = 0; i < 40; ++i) error("test.moved", "number={} {}", i, std::string(200, 'x'));
+  EXPECT_EQ(write_trouble(), "");
+  const std::uint64_t said = entries_after(0).back().number;
+  testing::internal::CaptureStderr();
+  {
+    const FullDisk full(file, 40);
+    error("test.moved", "number=40");
+    EXPECT_THAT(write_trouble(), testing::StartsWith(file.string() + ": "));
+    error("test.moved", "number=41");
+    report_suppressed();
+    EXPECT_NE(write_trouble(), "");
+  }
+  const std::string lost = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(lost, testing::HasSubstr(" error test.moved number=40\n"));
+  EXPECT_THAT(lost, testing::HasSubstr(" error test.moved number=41\n"));
+  std::vector<std::string> events;
+  for (const Entry& each : entries_after(said)) events.push_back(each.event);
+  EXPECT_THAT(events, ElementsAre("test.moved", "log.write", "test.moved")) << "said once";
+
+  // Nobody has to write for it to be found out that there is room.
+  report_suppressed();
+  EXPECT_EQ(write_trouble(), "");
+  EXPECT_EQ(entries_after(said + 3).at(0).event, "log.lost");
+  EXPECT_EQ(entries_after(said + 3).at(0).text, "lines=2 instead=stderr");
+  error("test.moved", "number=42");
+  report_suppressed();
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 43u) << "40, the torn one, what was lost, and the one after it";
+  EXPECT_THAT(lines[41], testing::EndsWith(" warn log.lost lines=2 instead=stderr"));
+  EXPECT_THAT(lines[41], testing::StartsWith("20")) << "by itself";
+  EXPECT_THAT(numbers_in(file), testing::SizeIs(41));
 }
 
 TEST_F(LogFile, IsNoneWhereLinesGoToStderr) {
