@@ -184,6 +184,9 @@ int run_prepared(const PreparedRun& run, const RunLine& line, const JoinedProces
   // Managers have much to say of networks that change; here that is the result.
   log::set_level(line.verbose ? log::Level::Info : log::Level::Error);
   catch_interrupts();
+  if (joined.is_first()) {
+    static_cast<void>(print_faults(run.scenario.notes()));
+  }
   const Scenario& scenario = run.scenario.scenario();
   const CampaignPlan plan{.loads = scenario.traffic.loads,
                           .first_seed = line.seed,

@@ -13,6 +13,8 @@ inline constexpr unsigned kBlockBytes = 64;
 inline constexpr unsigned kCreditModulus = 4096;
 inline constexpr unsigned kMostCredit = 2048;  // blocks: 128 KiB may be granted at a time
 
+inline constexpr unsigned kFlowControlBytes = 6;  // Op and FCTBS, VL and FCCL, LPCRC
+
 /// Blocks that a packet takes: headers and CRCs do not count.
 [[nodiscard]] constexpr unsigned blocks_of(unsigned payload) {
   return std::max(1u, (payload + kBlockBytes - 1) / kBlockBytes);

@@ -8,8 +8,6 @@
 namespace smd::sim {
 namespace {
 
-constexpr unsigned kFlowControlBytes = 6;  // Op and FCTBS, VL and FCCL, LPCRC
-
 /// Without a place in the ring: the far end gets the news by an event.
 void pass_credit(PartState& net, PortVl at, Picos arrives) {
   const PortAt port = net.port_of_vl(at);

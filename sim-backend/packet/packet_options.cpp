@@ -62,6 +62,7 @@ PacketOptions PacketOptions::modern() {
       // 10 m.
       .links = {.propagation = 50 * kNano},
       .vls = 1,
+      .fit_buffers = true,
   };
 }
 

@@ -83,6 +83,9 @@ struct PacketOptions {
   AdapterModel adapters;
   LinkModel links;
   unsigned vls = 1;  // data VLs that there is room for, 1 to 15
+  /// Of a scenario: buffers of switches are made larger where they hold less than the longest
+  /// credit loop takes (wiring.h). A net takes them as they are.
+  bool fit_buffers = false;
   /// HOQLife and SwitchLifeTime as the registers say. Else nothing grows old.
   bool lifetimes = false;
   std::uint64_t seed = 1;
@@ -95,7 +98,7 @@ struct PacketOptions {
 
   /// The evaluation of subnet management changes: 1x SDR, 4 KiB buffers, demultiplexed.
   static PacketOptions thesis();
-  /// Today's switches: 130 ns from port to port, 50 ns of cable.
+  /// Today's switches: 130 ns from port to port, 50 ns of cable; buffers that fit the cables.
   static PacketOptions modern();
   /// The network of a flit-level simulator: cycles of 1,024 ps in which a link passes 64 bytes,
   /// three per router and one per cable; one packet in the crossbar per input port.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim-backend/packet/credits.h"
+
 namespace smd::sim {
 namespace {
 
@@ -81,6 +83,32 @@ Wiring::Wiring(const FabricSpec& spec, const PacketOptions& options) {
     }
     set_crossing_time(n, options.switches.speed_up_percent);
   }
+}
+
+CreditLoop Wiring::longest_credit_loop(const PacketOptions& options, unsigned payload) const {
+  const SwitchModel& sw = options.switches;
+  const LinkModel& links = options.links;
+  const unsigned bytes = payload + links.header_bytes;
+  CreditLoop out;
+  for (const Wire& wire : wires) {
+    if (wire.peer == kNowhere || !wire.to_switch || wire.byte_time == 0) continue;
+    const Picos packet = transfer_time(wire.byte_time, bytes);
+    const Picos crossing =
+        sw.output_buffers ? transfer_time(wires[wire.peer].crossing_time, bytes) : packet;
+    const Picos pipeline = sw.routing + sw.mapping + sw.crossbar_arbitration;
+    // The last byte cannot cross before it is in.
+    const Picos inside = std::max(pipeline + crossing, packet) + sw.crossbar_setup;
+    const Picos credit = links.flow_control_packets
+                             ? packet + transfer_time(wire.byte_time, kFlowControlBytes)
+                             : Picos{0};
+    const CreditLoop loop{.packet = packet, .turn = 2 * Picos{wire.propagation} + inside + credit};
+    if (static_cast<double>(loop.turn) * static_cast<double>(out.packet) >
+            static_cast<double>(out.turn) * static_cast<double>(loop.packet) ||
+        out.packet == 0) {
+      out = loop;
+    }
+  }
+  return out;
 }
 
 /// The crossbar goes by the switch's fastest link.

@@ -38,6 +38,18 @@ struct alignas(32) Wire {
 /// Of a link of this width and speed, after line coding (8b/10b up to QDR, 64b/66b beyond).
 [[nodiscard]] std::uint32_t byte_time_of(LinkWidth width, LinkSpeed speed);
 
+/// A cable into a switch along which a flow sends, and credit comes back for what has left the
+/// switch's input buffer. Worst case: a packet is under way as the credit would leave.
+struct CreditLoop {
+  Picos packet = 0;  // one on the cable
+  Picos turn = 0;    // from a packet's first byte until credit for it is back
+
+  /// That are sent within a turn: what the buffer holds for a flow alone to have all of the cable.
+  [[nodiscard]] unsigned packets() const {
+    return packet == 0 ? 0 : static_cast<unsigned>((turn + packet - 1) / packet);
+  }
+};
+
 struct Wiring {
   /// Requires: check_spec(spec) is empty.
   Wiring(const FabricSpec& spec, const PacketOptions& options);
@@ -60,6 +72,11 @@ struct Wiring {
     return node == is_switch.size() ? static_cast<PortAt>(wires.size())
                                     : first_port[node] + (is_switch[node] != 0 ? 0 : 1);
   }
+
+  /// Of all cables the one that takes most packets of so many bytes. All zero where no cable leads
+  /// to a switch.
+  [[nodiscard]] CreditLoop longest_credit_loop(const PacketOptions& options,
+                                               unsigned payload) const;
 
  private:
   void set_crossing_time(std::uint32_t node, unsigned speed_up_percent);

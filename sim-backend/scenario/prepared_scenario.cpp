@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "sim-backend/packet/credits.h"
 #include "sim-backend/packet/partition_split.h"
 #include "sim-backend/scenario/fabric_facts.h"
 #include "sim-backend/scenario/pattern_check.h"
@@ -121,6 +122,7 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     const int line = s.line_of("traffic.among");
     return fault(s.file, line > 0 ? line : s.fabric_line, why);
   }
+  if (s.model == NetModel::Packets) out.fit_buffers();
   if (const std::string why = check_queues(s.packet, out.fabric_.host_lids.size()); !why.empty()) {
     const int line = std::max(s.line_of("adapter.queues"), s.line_of("adapter.hashed_queues"));
     return fault(s.file, line > 0 ? line : s.fabric_line, why);
@@ -200,6 +202,43 @@ std::string PreparedScenario::check_split() const {
   if (s.is_managed()) return "a network with [[fault]] is simulated in 1 partition";
   if (s.model == NetModel::Worms) return "worms are simulated in 1 partition";
   return check_partitions(spec_, s.packet);
+}
+
+/// A buffer that is full before credit for its first packet is back holds back a flow that nothing
+/// else does.
+void PreparedScenario::fit_buffers() {
+  const Scenario& s = scenario_;
+  constexpr unsigned kMost = kMostCredit * kBlockBytes;
+  const int input_line = s.line_of("switch.input_buffer");
+  if (!s.packet.fit_buffers && input_line == 0) return;
+  const Wiring wiring(spec_, s.packet);
+  SwitchModel& sw = scenario_.packet.switches;
+  if (s.packet.fit_buffers) {
+    const unsigned mtu = mtu_bytes(s.program.mtu);
+    const unsigned wanted =
+        std::min(wiring.longest_credit_loop(s.packet, mtu).packets() * mtu, kMost);
+    if (input_line == 0) sw.input_buffer_bytes = std::max(sw.input_buffer_bytes, wanted);
+    // What crosses has to find room at the pace of the cables, too.
+    if (s.line_of("switch.output_buffer") == 0)
+      sw.output_buffer_bytes = std::max(sw.output_buffer_bytes, wanted);
+  }
+  if (input_line == 0 && sw.input_buffer_bytes < kMost) return;
+  const unsigned packet = s.largest_packet();
+  const CreditLoop loop = wiring.longest_credit_loop(s.packet, packet);
+  const unsigned held = sw.input_buffer_bytes / (blocks_of(packet) * kBlockBytes);
+  if (held >= loop.packets()) return;
+  notes_.push_back(
+      {s.file,
+       input_line > 0 ? input_line : s.fabric_line,
+       fmt::format(
+           "note: an input buffer of {} bytes holds {} packets of {}; on the longest of the fast "
+           "cables {} are under way until credit for the first is back: there is credit for {} % "
+           "of what it carries at worst",
+           sw.input_buffer_bytes,
+           held,
+           packet,
+           loop.packets(),
+           held * loop.packet * 100 / loop.turn)});
 }
 
 /// Makes the rule, if there is one; why it cannot, or nothing.

@@ -64,7 +64,11 @@ class PreparedScenario {
   /// The fabric drawn, the tables computed. A fault names the line of the scenario.
   static Parsed<PreparedScenario> prepare(Scenario scenario);
 
+  /// Buffers are as the fabric needs them, where nothing says how large they are.
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
+
+  /// What can be run and gives other figures than one may think, with its line.
+  [[nodiscard]] const Faults& notes() const { return notes_; }
 
   [[nodiscard]] const FabricSpec& spec() const { return spec_; }
 
@@ -101,12 +105,14 @@ class PreparedScenario {
   [[nodiscard]] std::string find_routes();
   [[nodiscard]] std::string find_worm_routes();
   [[nodiscard]] std::string find_adders();
+  void fit_buffers();
   [[nodiscard]] Faults check_sources() const;
   [[nodiscard]] PointResult run_worms(double load,
                                       std::uint64_t seed,
                                       const RunControl& control) const;
 
   Scenario scenario_;
+  Faults notes_;
   FabricSpec spec_;
   bool is_subnet_ = true;  // else nothing is programmed, and a rule chooses the ways
   ProgrammedFabric fabric_;
