@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim-backend/congestion/source_memory.h"
-#include "sim-backend/topology/fabric_spec.h"
+#include "sim-backend/topology/network.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/base/program.h"
 #include "smd/congestion/plan.h"
@@ -144,8 +144,10 @@ std::string print_text(const cc::Plan& plan) {
 }
 
 int run_cc_plan(const CcPlanLine& line) {
-  const Parsed<FabricSpec> spec = load_fabric(line.fabric);
+  Faults notes;
+  const Parsed<FabricSpec> spec = load_fabric(line.fabric, notes);
   if (!spec) return print_faults(spec.error());
+  static_cast<void>(print_faults(notes));
   const auto fabric = build_snapshot(*spec);
   cc::Options options;
   options.hop_ns = line.hop_ns;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sim-backend/bin/whole_file.h"
-#include "sim-backend/topology/fabric_spec.h"
+#include "sim-backend/topology/network.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
 
@@ -33,14 +33,15 @@ int run_gen(const GenOptions& options) {
   }
   std::optional<progress::Display> display(std::in_place, options.progress);
   progress::begin("fabric");
-  const Parsed<FabricSpec> spec = load_fabric(options.fabric);
+  Faults notes;
+  const Parsed<FabricSpec> spec = load_fabric(options.fabric, notes);
   if (!spec) {
     display.reset();
-    for (const Fault& fault : spec.error()) fmt::print(stderr, "{}\n", print_fault(fault));
-    return kExitBadInput;
+    return print_faults(spec.error());
   }
   const std::string text = print_fabric(*spec);
   display.reset();
+  static_cast<void>(print_faults(notes));
   if (!options.output.empty()) return write_file(options.output, text) ? 0 : kExitFailed;
   fmt::print("{}", text);
   return 0;

@@ -11,6 +11,7 @@
 
 #include "sim-backend/serve/console_input.h"
 #include "sim-backend/serve/socket_server.h"
+#include "sim-backend/topology/network.h"
 #include "smd/base/program.h"
 
 namespace smd::sim {
@@ -39,8 +40,10 @@ Timing timing_named(const std::string& name) {
 int run_serve(const ServeOptions& options) {
   // A console that nobody reads any more must not end what is served.
   std::signal(SIGPIPE, SIG_IGN);
-  Parsed<FabricSpec> spec = load_fabric(options.fabric);
+  Faults notes;
+  Parsed<FabricSpec> spec = load_fabric(options.fabric, notes);
   if (!spec) return print_faults(spec.error());
+  static_cast<void>(print_faults(notes));
   AsioRuntime runtime;
   SimFabric fabric(runtime,
                    std::move(*spec),

@@ -57,6 +57,7 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
     return tl::unexpected(std::move(faults));
   }
   out.is_subnet_ = network->is_subnet;
+  out.notes_ = std::move(network->notes);
   out.spec_ = out.is_subnet_ ? without_aggregation_nodes(std::move(network->spec))
                              : std::move(network->spec);
   if (const std::string why = find_host_without_switch(out.spec_); !why.empty()) {

@@ -196,7 +196,7 @@ Parsed<Network> generate(std::string_view call) {
   if (is_subnet) {
     if (std::string why = check_spec(*spec); !why.empty()) return fault(where, 0, std::move(why));
   }
-  return Network{.spec = std::move(*spec), .is_subnet = is_subnet};
+  return Network{.spec = std::move(*spec), .is_subnet = is_subnet, .notes = {}};
 }
 
 std::string list_generators() {

@@ -26,6 +26,7 @@ struct End {
 struct Claim {
   const PortRecord* record = nullptr;
   End peer;
+  LinkSpeed speed = LinkSpeed::None;  // of the cable, where the file says it
 };
 
 LinkWidth best_width(const RateMasks& x, const RateMasks& y) {
@@ -55,7 +56,7 @@ LinkSpeed best_speed(const RateMasks& x, const RateMasks& y) {
 
 class Builder {
  public:
-  explicit Builder(NetRecords records) : records_(std::move(records)) {}
+  Builder(NetRecords records, Faults& notes) : records_(std::move(records)), notes_(notes) {}
 
   Parsed<FabricSpec> run() {
     take_nodes();
@@ -67,6 +68,7 @@ class Builder {
         if (claims_[n][p].record != nullptr) settle({n, p});
       }
     }
+    find_unknown_speeds();
     check_guids();
     place_sm();
     if (records_.faults.empty()) {
@@ -83,6 +85,8 @@ class Builder {
   void take_claim(std::uint32_t node, const PortRecord& cable);
   void settle(End end);
   void set_rate(End a, const Claim& mine, End b, const Claim* theirs);
+  void find_unknown_speeds();
+  [[nodiscard]] LinkSpeed nearest_speed(End a, End b) const;
   void check_guids();
   void report_duplicates(std::vector<std::pair<Guid, std::uint32_t>> guids, std::string_view what);
   void place_sm();
@@ -98,9 +102,11 @@ class Builder {
   }
 
   NetRecords records_;
+  Faults& notes_;
   FabricSpec spec_;
   std::unordered_map<std::string, std::uint32_t> by_id_;
   std::vector<std::vector<Claim>> claims_;  // by node and port
+  std::vector<End> unknown_;                // cables of which the file has a rate without a speed
 };
 
 void Builder::take_nodes() {
@@ -226,7 +232,56 @@ void Builder::set_rate(End a, const Claim& mine, End b, const Claim* theirs) {
     PortSpec& port = spec_.nodes[end.node].ports[end.port];
     if (width != LinkWidth::None) port.width = width;
     if (speed != LinkSpeed::None) port.speed = speed;
+    claims_[end.node][end.port].speed = speed;
   }
+  if (speed == LinkSpeed::None && (x.is_speed_unknown || y.is_speed_unknown)) unknown_.push_back(a);
+}
+
+/// That of another cable between the two nodes, else the most that both are known to have; None
+/// where neither has a cable of a known speed.
+LinkSpeed Builder::nearest_speed(End a, End b) const {
+  LinkSpeed beside = LinkSpeed::None, of_a = LinkSpeed::None, of_b = LinkSpeed::None;
+  for (std::size_t p = 1; p < claims_[a.node].size(); ++p) {
+    const LinkSpeed speed = claims_[a.node][p].speed;
+    of_a = std::max(of_a, speed);
+    if (spec_.nodes[a.node].ports[p].peer_node == b.node) beside = std::max(beside, speed);
+  }
+  for (const Claim& each : claims_[b.node]) of_b = std::max(of_b, each.speed);
+  if (beside != LinkSpeed::None) return beside;
+  if (of_a == LinkSpeed::None || of_b == LinkSpeed::None) return std::max(of_a, of_b);
+  return std::min(of_a, of_b);
+}
+
+/// Programs print ??? for speeds that are newer than they are.
+void Builder::find_unknown_speeds() {
+  if (unknown_.empty()) return;
+  std::size_t like_others = 0;
+  for (const End a : unknown_) {
+    PortSpec& port = spec_.nodes[a.node].ports[a.port];
+    const End b{port.peer_node, port.peer_port.value()};
+    const LinkSpeed speed = nearest_speed(a, b);
+    if (speed == LinkSpeed::None) continue;
+    ++like_others;
+    port.speed = spec_.nodes[b.node].ports[b.port].speed = speed;
+  }
+  const std::size_t all = unknown_.size();
+  const std::string usual{print_link_speed(PortSpec{}.speed)};
+  const std::string taken =
+      like_others == 0 ? fmt::format("taken for {}", usual)
+      : like_others == all
+          ? "taken for that of other cables of their nodes"
+          : fmt::format("{} taken for that of other cables of their nodes, {} for {}",
+                        like_others,
+                        all - like_others,
+                        usual);
+  const FilePlace place = claims_[unknown_[0].node][unknown_[0].port].record->place;
+  notes_.push_back({records_.files[place.file],
+                    place.line,
+                    fmt::format("note: ??? in place of the speed of {} {}: the program that wrote "
+                                "the file did not know it; {}; write what it is, such as 4xXDR",
+                                all,
+                                all == 1 ? "cable" : "cables",
+                                taken)});
 }
 
 void Builder::check_guids() {
@@ -285,9 +340,9 @@ std::string Builder::nearest_id(std::string_view id) const {
 
 }  // namespace
 
-Parsed<FabricSpec> build_fabric(NetRecords records) {
+Parsed<FabricSpec> build_fabric(NetRecords records, Faults& notes) {
   if (records.nodes.empty()) return tl::unexpected<Faults>(std::move(records.faults));
-  return Builder(std::move(records)).run();
+  return Builder(std::move(records), notes).run();
 }
 
 }  // namespace smd::sim

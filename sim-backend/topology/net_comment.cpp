@@ -28,15 +28,25 @@ std::string take_address(std::string_view text, Address& address) {
   return {};
 }
 
-/// "4xEDR".
+/// "4xEDR"; "4x???" where the program does not know the speed, "?????" where nor the width. A name
+/// may have question marks as well, but no rate is less.
 void take_rate(std::string_view word, PortComment& said) {
+  constexpr std::string_view kUnknown = "???";
+  if (word == "?????") {
+    said.width = LinkWidth::None;
+    said.speed = LinkSpeed::None;
+    said.is_speed_unknown = true;
+    return;
+  }
   const std::size_t x = word.find('x');
   if (x == std::string_view::npos || x == 0) return;
   const LinkWidth width = parse_link_width(word.substr(0, x + 1));
   const LinkSpeed speed = parse_link_speed(word.substr(x + 1));
-  if (width == LinkWidth::None || speed == LinkSpeed::None) return;
+  const bool is_unknown = word.substr(x + 1) == kUnknown;
+  if (width == LinkWidth::None || (speed == LinkSpeed::None && !is_unknown)) return;
   said.width = width;
   said.speed = speed;
+  said.is_speed_unknown = is_unknown;
 }
 
 /// ibsim also takes a name without quotes, up to the first of these.

@@ -31,6 +31,7 @@ struct PortComment {
   Address address;
   LinkWidth width = LinkWidth::None;  // None: not said, or not known
   LinkSpeed speed = LinkSpeed::None;
+  bool is_speed_unknown = false;  // to the program that wrote it: "4x???"
   std::string fault;
 };
 

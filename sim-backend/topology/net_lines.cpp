@@ -345,6 +345,7 @@ void LineReader::read_cable(std::string_view line) {
   if (!said.fault.empty()) return add_fault(said.fault);
   cable.width = said.width;
   cable.speed = said.speed;
+  cable.is_speed_unknown = said.is_speed_unknown;
   if (node.node.type != NodeType::Switch) {
     cable.lid = said.address.lid;
     cable.lmc = said.address.lmc;

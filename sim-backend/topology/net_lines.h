@@ -38,6 +38,7 @@ struct PortRecord {
   std::uint8_t lmc = 0;
   LinkWidth width = LinkWidth::None;  // from the comment, None when it does not say
   LinkSpeed speed = LinkSpeed::None;
+  bool is_speed_unknown = false;  // the comment has a rate of which the program knew no speed
   RateMasks masks;
 };
 
@@ -74,7 +75,8 @@ using Includer = std::function<Result<std::string>(const std::string& name)>;
                                         const std::string& file,
                                         const Includer& include);
 
-/// Second half: nodes, cables and rates from the records. Every fault names its line.
-[[nodiscard]] Parsed<FabricSpec> build_fabric(NetRecords records);
+/// Second half: nodes, cables and rates from the records. Every fault names its line, as does every
+/// note: what had to be assumed.
+[[nodiscard]] Parsed<FabricSpec> build_fabric(NetRecords records, Faults& notes);
 
 }  // namespace smd::sim

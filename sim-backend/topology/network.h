@@ -13,9 +13,13 @@ inline constexpr std::uint32_t kMostNetworkPorts = (1u << 23) - 1;
 struct Network {
   FabricSpec spec;
   bool is_subnet = true;
+  Faults notes;  // what the file does not say and had to be assumed, a line each
 };
 
 /// As load_fabric(), which refuses what is no subnet.
 [[nodiscard]] Parsed<Network> load_network(const std::string& fabric);
+
+/// load_fabric(); what had to be assumed is added to `notes`.
+[[nodiscard]] Parsed<FabricSpec> load_fabric(const std::string& fabric, Faults& notes);
 
 }  // namespace smd::sim

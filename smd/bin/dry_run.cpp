@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "sim-backend/topology/network.h"
 #include "smd/base/parallel.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
@@ -120,7 +121,8 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   // Nothing is printed while it lives.
   std::optional<progress::Display> display(std::in_place, options.progress);
   progress::begin("fabric");
-  auto spec = sim::load_fabric(options.fabric);
+  Faults notes;
+  auto spec = sim::load_fabric(options.fabric, notes);
   if (!spec) return report_faults(display, spec.error());
   auto timing = parse_timing(options.timing);
   if (!timing) return report_faults(display, timing.error());
@@ -159,6 +161,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     world.watch_service();
   }
   display.reset();
+  static_cast<void>(print_faults(notes));
   const CcManager& congestion = world.congestion();
   const bool found_none = first.error && !first.routed;
   std::vector<std::string> not_found;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim-backend/topology/network.h"
 #include "sim-backend/topology/snapshot.h"
 #include "smd/base/command_line.h"
 #include "smd/base/log.h"
@@ -252,8 +253,10 @@ int do_dry_run(Options& options) {
 
 /// What a configuration asks for that this fabric does not allow.
 Faults find_misfits(const Config& config, const Options& options) {
-  const auto spec = sim::load_fabric(options.fabric);
+  Faults notes;
+  const auto spec = sim::load_fabric(options.fabric, notes);
   if (!spec) return spec.error();
+  static_cast<void>(print_faults(notes));
   const auto fabric = sim::build_snapshot(*spec);
   const cc::Facts facts = cc::read_facts(*fabric, {.mtu_max = config.port.mtu_max});
   const std::string refusal = cc::build_plan(facts, config.congestion).refusal;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim-backend/topology/network.h"
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/base/read_file.h"
@@ -31,7 +32,8 @@ auto read_dump(const std::string& file, Parse parse) -> decltype(parse("", file)
 int verify(const VerifyOptions& options) {
   std::optional<progress::Display> display(std::in_place, options.progress);
   progress::begin(options.fabric);
-  const auto spec = sim::load_fabric(options.fabric);
+  Faults notes;
+  const auto spec = sim::load_fabric(options.fabric, notes);
   if (!spec) return report_faults(display, spec.error());
   Dumps dumps{.fabric_file = options.fabric,
               .lft_file = options.lft,
@@ -82,6 +84,7 @@ int verify(const VerifyOptions& options) {
     report.multicast = verify_multicast(*input, *multicast);
   }
   display.reset();
+  static_cast<void>(print_faults(notes));
   if (options.json) {
     fmt::print("{}\n",
                verify_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -5,6 +5,7 @@
 
 #include "sim-backend/topology/generator.h"
 #include "sim-backend/topology/net_lines.h"
+#include "sim-backend/topology/network.h"
 #include "smd/base/read_file.h"
 
 namespace smd::sim {
@@ -17,8 +18,14 @@ bool looks_like_path(std::string_view fabric) {
 }  // namespace
 
 Parsed<FabricSpec> load_fabric(const std::string& fabric) {
+  Faults notes;
+  return load_fabric(fabric, notes);
+}
+
+Parsed<FabricSpec> load_fabric(const std::string& fabric, Faults& notes) {
   auto network = load_network(fabric);
   if (!network) return tl::unexpected(std::move(network.error()));
+  notes.insert(notes.end(), network->notes.begin(), network->notes.end());
   if (network->is_subnet) return std::move(network->spec);
   return fault(
       fabric,
@@ -36,9 +43,11 @@ Parsed<Network> load_network(const std::string& fabric) {
     const Includer include = [&path](const std::string& other) {
       return read_file(path.parent_path() / other, kLargestFabric);
     };
-    auto spec = build_fabric(read_net_lines(*text, fabric, include));
+    Network network;
+    auto spec = build_fabric(read_net_lines(*text, fabric, include), network.notes);
     if (!spec) return tl::unexpected(std::move(spec.error()));
-    return Network{.spec = std::move(*spec)};
+    network.spec = std::move(*spec);
+    return network;
   }
   if (text.error().code != Errc::NoDevice || looks_like_path(fabric)) {
     return fault(fabric, 0, text.error().context);
@@ -50,7 +59,8 @@ Parsed<Network> load_network(const std::string& fabric) {
 }
 
 Parsed<FabricSpec> parse_fabric(std::string_view text, const std::string& file) {
-  return build_fabric(read_net_lines(text, file, {}));
+  Faults notes;
+  return build_fabric(read_net_lines(text, file, {}), notes);
 }
 
 }  // namespace smd::sim

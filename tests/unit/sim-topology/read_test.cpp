@@ -1,9 +1,12 @@
 // Files as people and tools write them.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "sim-backend/topology/network.h"
 #include "tests/support/files.h"
 #include "tests/unit/sim-topology/graph.h"
 
@@ -232,9 +235,57 @@ TEST(Ibnetdiscover, NodesCablesNamesLidsAndRates) {
   EXPECT_EQ(router.vendor_id, 0x66au);
   EXPECT_EQ(router.system_guid, router.guid);
   EXPECT_EQ(router.ports[1].guid, Guid{0x0c42a10300000099});
-  EXPECT_EQ(router.ports[1].speed, LinkSpeed::Edr);  // a rate that the tool did not know
+  EXPECT_EQ(router.ports[1].speed, LinkSpeed::Ndr) << "the tool did not know it; the leaf has NDR";
   EXPECT_EQ(spec.sm_node, 2u);
   EXPECT_EQ(spec.sm_port.value(), 2);
+}
+
+std::string discovered(std::string_view rate, std::string_view other_rate) {
+  return fmt::format(
+      "Switch\t3 \"S\"\t\t# \"s\" enhanced port 0 lid 1 lmc 0\n"
+      "[1]\t\"T\"[1]\t\t# \"t\" lid 2 {0}\n[2]\t\"T\"[2]\t\t# \"t\" lid 2 {1}\n"
+      "[3]\t\"H\"[1]\t\t# \"h\" lid 3 4xHDR\n\n"
+      "Switch\t3 \"T\"\t\t# \"t\" enhanced port 0 lid 2 lmc 0\n"
+      "[1]\t\"S\"[1]\t\t# \"s\" lid 1 {0}\n[2]\t\"S\"[2]\t\t# \"s\" lid 1 {1}\n\n"
+      "Ca\t1 \"H\"\t\t# \"h\"\n[1]\t\"S\"[3]\t\t# lid 3 lmc 0 \"s\" lid 1 4xHDR\n",
+      rate,
+      other_rate);
+}
+
+// Who reads an XDR cluster by an older ibnetdiscover must not take it for EDR unawares.
+TEST(Ibnetdiscover, SpeedsThatItDoesNotKnowAreSaid) {
+  const smd::test::Scratch folder;
+  const std::string file = (folder.path() / "f.net").string();
+  const auto load = [&](const std::string& text, Faults& notes) {
+    std::ofstream(file) << text;
+    return load_fabric(file, notes).value();
+  };
+  Faults known, like_others, beside, none;
+  EXPECT_EQ(port(load(discovered("4xXDR", "4xXDR"), known), "s", 1).speed, LinkSpeed::Xdr);
+  EXPECT_TRUE(known.empty());
+  EXPECT_EQ(port(load(discovered("2x???", "2x???"), like_others), "t", 2).speed, LinkSpeed::Hdr);
+  ASSERT_EQ(like_others.size(), 1u);
+  EXPECT_EQ(
+      print_fault(like_others[0]),
+      file +
+          ":2: note: ??? in place of the speed of 2 cables: the program that wrote the file did "
+          "not know it; taken for that of other cables of their nodes; write what it is, such "
+          "as 4xXDR");
+  const FabricSpec one = load(discovered("2x???", "4xNDR"), beside);
+  EXPECT_EQ(port(one, "s", 1).speed, LinkSpeed::Ndr) << "of the cable beside it, not of the host";
+  EXPECT_EQ(port(one, "t", 1).width, LinkWidth::X2) << "which was known";
+  EXPECT_EQ(beside.size(), 1u);
+  std::string bare = discovered("4x???", "?????");
+  for (std::size_t i; (i = bare.find("4xHDR")) != std::string::npos;) bare.replace(i, 5, "4x???");
+  EXPECT_EQ(port(load(bare, none), "h", 1).speed, LinkSpeed::Edr);
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_THAT(none[0].message, ::testing::HasSubstr("speed of 3 cables:"));
+  EXPECT_THAT(none[0].message, ::testing::HasSubstr("taken for EDR; write"));
+  // A rate behind it counts.
+  Faults put_right;
+  EXPECT_EQ(port(load(discovered("4x??? 4xXDR", "4xXDR"), put_right), "s", 1).speed,
+            LinkSpeed::Xdr);
+  EXPECT_TRUE(put_right.empty());
 }
 
 // As rdma-core prints them (out_ca_port), with a blank before the other end's GUID.

@@ -59,6 +59,20 @@ TEST(SmsimGen, WritesAFileThatItReadsBackToTheSameBytes) {
   EXPECT_FALSE(std::filesystem::exists(path + ".part"));
 }
 
+// Whoever converts it learns it, and so does whoever uses its speeds.
+TEST(SmsimGen, SpeedsThatNobodyKnewAreSaidOnce) {
+  const smd::test::Scratch scratch;
+  const std::string path = scratch.path() / "unknown.net";
+  std::ofstream(path) << "Switch 4 \"s\"\n[1] \"a\"[1] # \"a\" lid 0 4x???\n[2] \"b\"[1]\n\n"
+                         "Ca 1 \"a\"\n\nCa 1 \"b\"\n";
+  for (const std::string command : {"gen", "cc-plan"}) {
+    const Outcome outcome = smsim(command + " " + path + " 2>&1 >/dev/null");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.text, StartsWith(path + ":2: note: ??? in place of the speed of 1 cable:"));
+    EXPECT_EQ(std::ranges::count(outcome.text, '\n'), 1) << command;
+  }
+}
+
 TEST(SmsimGen, ListsTheGenerators) {
   const Outcome outcome = smsim("gen --list");
   EXPECT_EQ(outcome.code, 0);
