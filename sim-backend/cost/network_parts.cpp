@@ -17,7 +17,8 @@ namespace {
 /// Racks by the place of each node.
 class RackPlan {
  public:
-  RackPlan(const FabricSpec& spec, const Floor& floor) : floor_(floor) {
+  RackPlan(const FabricSpec& spec, const HostAdapters& adapters, const Floor& floor)
+      : floor_(floor) {
     rack_.assign(spec.nodes.size(), kNone);
     std::uint32_t switches = 0;
     for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
@@ -31,6 +32,14 @@ class RackPlan {
       for (const PortSpec& port : spec.nodes[n].ports) {
         if (rack_[n] == kNone && port.peer_node != kNoNode) rack_[n] = rack_[port.peer_node];
       }
+    }
+    // A host stands in one rack, whatever switches its other adapters are cabled to.
+    std::vector<std::uint32_t> rack_of(adapters.adapters.size(), kNone);
+    for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
+      const std::uint32_t host = adapters.host[n];
+      if (host == kNoHost || rack_[n] == kNone) continue;
+      if (rack_of[host] == kNone) rack_of[host] = rack_[n];
+      rack_[n] = rack_of[host];
     }
   }
 
@@ -189,9 +198,10 @@ Result<NetworkParts> count_parts(const FabricSpec& drawn,
   }
   out.classes.push_back({.name = "hosts"});
   for (std::string& name : classes.names) out.classes.push_back({.name = std::move(name)});
-  out.systems = count_hosts(group_adapters(spec));
+  const HostAdapters adapters = group_adapters(spec);
+  out.systems = count_hosts(adapters);
   out.hosts = out.systems.hosts;
-  const RackPlan racks(spec, floor);
+  const RackPlan racks(spec, adapters, floor);
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     const NodeSpec& node = spec.nodes[n];
     const bool is_switch = node.type == NodeType::Switch;

@@ -2,8 +2,9 @@
 // cables as they are drawn.
 //
 // Where everything stands is a plan of a floor: switches in the fabric's order fill racks, racks
-// stand in rows, and the floor is as deep as it is wide. A host stands in the rack of its switch.
-// A cable is as long as the next length that is sold.
+// stand in rows, and the floor is as deep as it is wide. A host stands in the rack of its switch,
+// one with several adapters in that of the first one. A cable is as long as the next length that is
+// sold.
 #pragma once
 
 #include <cstdint>

@@ -140,6 +140,16 @@ TEST(NetworkParts, CountsFreePortsAndPortsOfAdapters) {
   EXPECT_EQ(two.free_ports, 2u);
 }
 
+// The adapters of a host are in one box: cables to its four planes are as long as those of one
+// adapter with four ports.
+TEST(NetworkParts, AHostWithSeveralAdaptersStandsInOneRack) {
+  const std::string planes = "multi-plane:planes=4,leaves=64,spines=16,hosts=32,cores=0,adapters=";
+  const NetworkParts one = parts_of(planes + "1"), four = parts_of(planes + "4");
+  EXPECT_EQ(four.systems, (HostCounts{.hosts = 2048, .least = 4, .most = 4}));
+  EXPECT_EQ(four.classes[0].by_metres, one.classes[0].by_metres);
+  EXPECT_GT(one.classes[0].by_metres.size(), 1u) << "planes stand apart";
+}
+
 TEST(NetworkParts, NamesGroupsOfLeavesAndOfButterflies) {
   EXPECT_EQ(parts_of("dragonfly-plus:leaves=4,spines=2,hosts=4,global=2").shape,
             "dragonfly+ of 5 groups of 4 leaves and 2 spines, trunks of 1 between groups");
