@@ -23,6 +23,12 @@ double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// Behind a share of full rate that is of those flows alone which have a route.
+std::string print_arriving(const PatternLoad& load) {
+  if (load.lost == 0) return {};
+  return fmt::format(" (of the {:.1f} % that arrive)", percent(load.flows - load.lost, load.flows));
+}
+
 double rounded(double value) { return std::round(value * 1000.0) / 1000.0; }
 
 std::vector<NamedLoad> measure_patterns(const VerifyInput& input,
@@ -179,23 +185,26 @@ std::string print_verify(const VerifyReport& report) {
     out += fmt::format("  full rate    {}\n", print_full_rate(report.measures.full_rate));
   for (const auto& [name, load] : report.patterns) {
     out += fmt::format(
-        "  {:<12} {:.1f} % of full rate; channels carry {:.3f} hosts at most, {:.3f} "
+        "  {:<12} {:.1f} % of full rate{}; channels carry {:.3f} hosts at most, {:.3f} "
         "on average\n",
         name,
         100 * load.throughput,
+        print_arriving(load),
         load.max,
         load.mean);
   }
   if (!report.patterns.empty())
-    out += fmt::format("  shifts       {}\n", print_shifts(report.measures));
+    out += fmt::format("  shifts       {}{}\n",
+                       print_shifts(report.measures),
+                       print_arriving(report.patterns.front().load));
   if (!report.patterns.empty() && report.permutations != 0) {
     out += fmt::format(
         "  bisection    {:.1f} % of full rate per flow, mean of {} random permutations; {:.1f} % "
-        "in "
-        "the worst\n",
+        "in the worst{}\n",
         100 * report.bisection.mean,
         report.permutations,
-        100 * report.bisection.worst);
+        100 * report.bisection.worst,
+        report.bisection.lost > 0 ? "; what does not arrive gets nothing" : "");
   }
   if (report.multicast) out += print_multicast(*report.multicast);
   if (report.between_switches != 0) {
@@ -230,6 +239,8 @@ Json verify_json(const VerifyReport& report) {
                       {"max_host", rounded(load.max_host)},
                       {"throughput", rounded(load.throughput)}};
   }
+  const bool drew = report.permutations != 0 && !report.patterns.empty();
+  const auto drawn = [drew](double value) { return drew ? Json(rounded(value)) : Json(nullptr); };
   Json out = {
       {"ok", report.sound()},
       {"fabric", to_json(report.counts)},
@@ -244,8 +255,8 @@ Json verify_json(const VerifyReport& report) {
       {"patterns", patterns},
       {"effective_bisection",
        {{"permutations", report.permutations},
-        {"mean", rounded(report.bisection.mean)},
-        {"worst", rounded(report.bisection.worst)},
+        {"mean", drawn(report.bisection.mean)},
+        {"worst", drawn(report.bisection.worst)},
         {"lost", report.bisection.lost}}},
       {"full_rate_gbps", rounded(static_cast<double>(report.measures.full_rate.mbps) / 1000)},
       {"other_rates", report.measures.full_rate.others},

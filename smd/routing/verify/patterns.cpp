@@ -294,6 +294,7 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
     load.clear();
     channels.clear();
     first.assign(1, 0);
+    const std::uint64_t lost_before = out.lost;
     for (HostNum host = 0; host < count; ++host) {
       if (to[host] == host) continue;
       const PortIdx owner = hosts[to[host]];
@@ -304,7 +305,8 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
       }
     }
     const std::size_t flows = first.size() - 1;
-    if (flows == 0) continue;
+    const std::uint64_t all = flows + (out.lost - lost_before);
+    if (all == 0) continue;
     for (const PortIdx channel : channels) load.add(channel, 1);
     double shares = 0;
     for (std::size_t flow = 0; flow < flows; ++flow) {
@@ -314,7 +316,8 @@ EffectiveBisection measure_effective_bisection(const Fabric& fabric,
       }
       shares += 1 / most;
     }
-    const double mean = shares / static_cast<double>(flows);
+    // What is lost gets nothing: else the less arrived, the more it would seem to get.
+    const double mean = shares / static_cast<double>(all);
     sum += mean;
     out.worst = std::min(out.worst, mean);
     ++measured;

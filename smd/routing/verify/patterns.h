@@ -110,7 +110,7 @@ struct FullRate {
                                           const TrafficPattern& pattern);
 
 struct EffectiveBisection {
-  double mean = 1;   // share of its full rate that a flow gets
+  double mean = 1;   // share of its full rate that a flow gets; one without a route gets nothing
   double worst = 1;  // of the permutations: the mean of the worst one
   std::uint64_t lost = 0;
 };

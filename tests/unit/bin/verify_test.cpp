@@ -19,6 +19,7 @@ using test::one_way_ring::ring;
 using test::one_way_ring::tables;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 Parsed<VerifyInput> join(const std::string& net,
@@ -230,6 +231,37 @@ TEST(Verify, PatternsAndBisectionOfARing) {
   EXPECT_DOUBLE_EQ(report.patterns[1].load.throughput, 1.0);
   EXPECT_GT(report.bisection.mean, 0.5);
   EXPECT_LE(report.bisection.mean, 1.0);
+}
+
+TEST(Verify, SharesOfFullRateSayWhatPartArrives) {
+  // Switch 0 has no entry for host 2.
+  std::string lft = tables(true);
+  const std::size_t entry = lft.find("0x0003 ");
+  lft.erase(entry, lft.find('\n', entry) + 1 - entry);
+  lft.replace(lft.find("6 valid"), 1, "5");
+  const auto input = join(ring(true), lft);
+  ASSERT_TRUE(input) << first_fault(input);
+  const VerifyReport report = verify_tables(*input, false, 100);
+  const PatternLoad& uniform = report.patterns[0].load;
+  EXPECT_EQ(uniform.flows, 9u);
+  EXPECT_EQ(uniform.lost, 1u);
+  const std::string text = print_verify(report);
+  EXPECT_THAT(text, HasSubstr("  uniform      100.0 % of full rate (of the 88.9 % that arrive);"));
+  EXPECT_THAT(text, HasSubstr("% in the worst (of the 88.9 % that arrive)\n"));
+  EXPECT_THAT(text, HasSubstr("in the worst; what does not arrive gets nothing\n"));
+  const auto whole = verify_tables(*join(ring(true), tables(true)), false, 100);
+  EXPECT_LT(report.bisection.mean, whole.bisection.mean);
+  EXPECT_THAT(print_verify(whole), Not(HasSubstr("arrive")));
+}
+
+TEST(Verify, WhatNobodyMeasuredIsNull) {
+  const auto input = join(ring(true), tables(true));
+  ASSERT_TRUE(input);
+  const auto none = verify_json(verify_tables(*input, false, 0)).at("effective_bisection");
+  EXPECT_TRUE(none.at("mean").is_null());
+  EXPECT_TRUE(none.at("worst").is_null());
+  const auto some = verify_json(verify_tables(*input, false, 5)).at("effective_bisection");
+  EXPECT_TRUE(some.at("mean").is_number());
 }
 
 TEST(Verify, SaysHowMuchIsLeftToWin) {

@@ -252,6 +252,24 @@ TEST(EffectiveBisection, TheBusiestChannelOfAPathCountsNotItsLast) {
   EXPECT_NEAR(found.mean, sum / counted, 0.01);
 }
 
+// The less arrives, the less is in the way: that is no gain.
+TEST(EffectiveBisection, AFlowWithoutARouteGetsNothing) {
+  Pair pair;
+  const auto measure = [&] {
+    return measure_effective_bisection(pair.fabric, pair.lids, pair.tables, pair.hosts, 200, 1);
+  };
+  const EffectiveBisection whole = measure();
+  for (const HostNum host : {2u, 3u})
+    pair.tables.set_route(SwitchIdx{0}, pair.lids.base[pair.hosts[host]], kNoRoute);
+  const EffectiveBisection half = measure();
+  EXPECT_GT(half.lost, 0u);
+  EXPECT_LT(half.mean, whole.mean) << "nothing crosses to the right";
+  EXPECT_LT(half.worst, whole.worst);
+  pair.tables = {};
+  EXPECT_EQ(measure().mean, 0);
+  EXPECT_EQ(measure().worst, 0);
+}
+
 TEST(EffectiveBisection, FollowsItsSeed) {
   const Pair pair;
   const auto measure = [&](std::uint64_t seed) {
