@@ -49,7 +49,7 @@ Parsed<NetworkReport> cost_of(const std::string& name,
   NetworkReport out{.parts = std::move(*parts), .balance = {}, .limits = {}, .bill = {}};
   if (out.parts.grid && hosts_of_each(*out.parts.grid)) {
     out.balance = balance_equations(*out.parts.grid);
-    out.limits = load_limits(without_aggregation_nodes(*spec), keys);
+    out.limits = load_limits(hosts_and_switches(*spec), keys);
   }
   if (prices) out.bill = add_up(out.parts, *prices);
   return out;

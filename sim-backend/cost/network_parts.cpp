@@ -165,8 +165,8 @@ std::uint64_t NetworkParts::switch_cables() const {
 Result<NetworkParts> count_parts(const FabricSpec& drawn,
                                  const Floor& floor,
                                  const ShapeKeys& keys) {
-  // They come with their switch, cable and all.
-  const FabricSpec spec = without_aggregation_nodes(drawn);
+  // Aggregation nodes come with their switch, cable and all; routers are none of the network's.
+  const FabricSpec spec = hosts_and_switches(drawn);
   NetworkParts out{.title = spec.title};
   const bool asked = !keys.dims.empty() || keys.group > 0;
   std::optional<SwitchGroups> groups;
@@ -208,8 +208,6 @@ Result<NetworkParts> count_parts(const FabricSpec& drawn,
     if (is_switch) {
       ++out.switches[node.num_ports()];
       out.switch_ports += node.num_ports();
-    } else {
-      out.hosts += node.type == NodeType::Router;
     }
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       const std::uint32_t peer = node.ports[p].peer_node;

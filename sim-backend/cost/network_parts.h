@@ -44,8 +44,8 @@ struct NetworkParts {
   std::string title;
   std::string shape;                           // in words
   std::optional<Shape> grid;                   // of a whole flattened butterfly or dragonfly
-  HostCounts systems;                          // hosts, and adapters of one; routers are none
-  std::uint64_t hosts = 0;                     // and routers
+  HostCounts systems;                          // hosts, and adapters of one
+  std::uint64_t hosts = 0;                     // systems.hosts
   std::uint64_t host_ports = 0;                // cabled ones
   std::map<unsigned, std::uint64_t> switches;  // by ports
   std::uint64_t switch_ports = 0, free_ports = 0;
@@ -55,7 +55,7 @@ struct NetworkParts {
   [[nodiscard]] std::uint64_t switch_cables() const;  // all but hosts'
 };
 
-/// Aggregation nodes (SHARP) are parts of switches, and no hosts.
+/// Aggregation nodes (SHARP) are parts of switches, and routers are left out: neither are hosts.
 /// `grid.group`: how many switches a group of a dragonfly has, where its cables could be taken for
 /// those of a butterfly. Unsupported where the fabric is not what `keys` say.
 [[nodiscard]] Result<NetworkParts> count_parts(const FabricSpec& spec,

@@ -58,8 +58,8 @@ Parsed<PreparedScenario> PreparedScenario::prepare(Scenario scenario) {
   }
   out.is_subnet_ = network->is_subnet;
   out.notes_ = std::move(network->notes);
-  out.spec_ = out.is_subnet_ ? without_aggregation_nodes(std::move(network->spec))
-                             : std::move(network->spec);
+  out.spec_ =
+      out.is_subnet_ ? hosts_and_switches(std::move(network->spec)) : std::move(network->spec);
   if (const std::string why = find_host_without_switch(out.spec_); !why.empty()) {
     return fault(s.file, s.fabric_line, why);
   }

@@ -77,12 +77,14 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
   return builder.build(Epoch{1});
 }
 
-FabricSpec without_aggregation_nodes(FabricSpec spec) {
+FabricSpec hosts_and_switches(FabricSpec spec) {
   const std::shared_ptr<const Fabric> fabric = build_snapshot(spec);
   std::vector<std::uint32_t> becomes(spec.nodes.size(), kNoNode);
   std::uint32_t kept = 0;
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
-    if (!is_aggregation_node(*fabric, NodeIdx{n})) becomes[n] = kept++;
+    const bool goes =
+        spec.nodes[n].type == NodeType::Router || is_aggregation_node(*fabric, NodeIdx{n});
+    if (!goes) becomes[n] = kept++;
   }
   if (kept == spec.nodes.size()) return spec;
   FabricSpec out{.title = spec.title, .nodes = {}, .sm_node = 0, .sm_port = spec.sm_port};
@@ -93,6 +95,12 @@ FabricSpec without_aggregation_nodes(FabricSpec spec) {
              port.peer_node != kNoNode && becomes[port.peer_node] != kNoNode) {
     out.sm_node = becomes[port.peer_node];
     out.sm_port = PortNum{0};
+  } else {
+    const auto first = std::ranges::find_if(becomes, [](std::uint32_t at) { return at == 0; });
+    const bool at_switch =
+        first != becomes.end() &&
+        spec.nodes[static_cast<std::size_t>(first - becomes.begin())].type == NodeType::Switch;
+    out.sm_port = PortNum{at_switch ? std::uint8_t{0} : std::uint8_t{1}};
   }
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
     if (becomes[n] == kNoNode) continue;
@@ -100,8 +108,9 @@ FabricSpec without_aggregation_nodes(FabricSpec spec) {
     bool last_goes = false;
     for (std::size_t p = 1; p < node.ports.size(); ++p) {
       PortSpec& port = node.ports[p];
-      last_goes = port.peer_node != kNoNode && becomes[port.peer_node] == kNoNode;
-      if (last_goes) port.peer_port = {};
+      const bool is_freed = port.peer_node != kNoNode && becomes[port.peer_node] == kNoNode;
+      last_goes = is_freed && is_aggregation_node(*fabric, NodeIdx{port.peer_node});
+      if (is_freed) port.peer_port = {};
       if (port.peer_node != kNoNode) port.peer_node = becomes[port.peer_node];
     }
     if (last_goes && node.num_ports() > 1) node.ports.pop_back();

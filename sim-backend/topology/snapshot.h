@@ -13,10 +13,10 @@ namespace smd::sim {
 /// eight data VLs; switches have room for 1,024 multicast LIDs.
 [[nodiscard]] std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec);
 
-/// As it is without aggregation nodes (SHARP), which send no data and are parts of their switches:
-/// whose ports to them are none, where they are the last, and else free. A manager that sat on one
-/// sits on its switch.
-[[nodiscard]] FabricSpec without_aggregation_nodes(FabricSpec spec);
+/// As it is without what sends no data of its own: routers, whose ports on switches are free then,
+/// and aggregation nodes (SHARP), which are parts of their switches: whose ports to them are none,
+/// where they are the last, and else free. A manager that sat on one sits on its switch.
+[[nodiscard]] FabricSpec hosts_and_switches(FabricSpec spec);
 
 /// Which of the drawing's adapters are of one host: all of them, those that send no data too.
 [[nodiscard]] HostAdapters group_adapters(const FabricSpec& spec);

@@ -203,12 +203,12 @@ TEST(ImperfectTree, EverySwitchHasAnAggregationNodeOnItsLastPort) {
 }
 
 TEST(ImperfectTree, WithoutAggregationNodesItIsWhatItWouldBe) {
-  FabricSpec bare = without_aggregation_nodes(draw("fat-tree:k=4,aggregation=1"));
+  FabricSpec bare = hosts_and_switches(draw("fat-tree:k=4,aggregation=1"));
   FabricSpec drawn = draw("fat-tree:k=4");
   EXPECT_EQ(bare.nodes, drawn.nodes);
   EXPECT_EQ(check_spec(bare), "");
   drawn.title.clear();
-  EXPECT_EQ(without_aggregation_nodes(drawn), drawn);
+  EXPECT_EQ(hosts_and_switches(drawn), drawn);
 }
 
 TEST(ImperfectTree, PortsInBetweenAreFreeAndTheManagerStaysWithTheSwitch) {
@@ -219,7 +219,7 @@ TEST(ImperfectTree, PortsInBetweenAreFreeAndTheManagerStaysWithTheSwitch) {
   const std::uint32_t host = add_node(spec, NodeType::Ca, "host", Guid{3}, 1);
   connect(spec, sw, PortNum{2}, node, PortNum{1});
   connect(spec, sw, PortNum{3}, host, PortNum{1});
-  const FabricSpec bare = without_aggregation_nodes(spec);
+  const FabricSpec bare = hosts_and_switches(spec);
   ASSERT_EQ(bare.nodes.size(), 2u);
   EXPECT_EQ(check_spec(bare), "");
   EXPECT_EQ(bare.nodes[0].num_ports(), 3u);
@@ -227,6 +227,21 @@ TEST(ImperfectTree, PortsInBetweenAreFreeAndTheManagerStaysWithTheSwitch) {
   EXPECT_EQ(bare.nodes[0].ports[3].peer_node, 1u);
   EXPECT_EQ(bare.sm_node, 0u);
   EXPECT_EQ(bare.sm_port, PortNum{0});
+}
+
+TEST(ImperfectTree, RoutersAreNoHosts) {
+  FabricSpec spec;
+  const std::uint32_t router = add_node(spec, NodeType::Router, "router", Guid{1}, 2);
+  const std::uint32_t sw = add_node(spec, NodeType::Switch, "sw", Guid{4}, 3);
+  const std::uint32_t host = add_node(spec, NodeType::Ca, "host", Guid{5}, 1);
+  connect(spec, sw, PortNum{1}, host, PortNum{1});
+  connect(spec, sw, PortNum{3}, router, PortNum{2});
+  const FabricSpec bare = hosts_and_switches(spec);
+  ASSERT_EQ(bare.nodes.size(), 2u);
+  EXPECT_EQ(check_spec(bare), "");
+  EXPECT_EQ(bare.nodes[0].num_ports(), 3u) << "the switch has its port, for whatever comes";
+  EXPECT_EQ(bare.nodes[0].ports[3].peer_node, kNoNode);
+  EXPECT_EQ(bare.nodes[1].description, "host");
 }
 
 TEST(ImperfectTree, HostsSitAtSpinesAndCablesAreSlow) {

@@ -99,6 +99,18 @@ TEST_F(RunCommand, ReplaysATraceThatLiesBesideItsScenario) {
   EXPECT_THAT(wrong.err, HasSubstr("t.trace:2: "));
 }
 
+// As smd dry-run counts them; and what the file leaves open is said.
+TEST_F(RunCommand, RoutersAreNoHosts) {
+  write("f.net",
+        "Switch 4 \"s\"\n[1] \"a\"[1] # \"a\" lid 0 4x???\n[2] \"b\"[1]\n[3] \"r\"[2]\n\n"
+        "Ca 1 \"a\"\n\nCa 1 \"b\"\n\nRt 2 \"r\"\n");
+  write("s.toml", "[fabric]\nname = \"f.net\"\n[measure]\nmost_intervals = 10\n");
+  const Finished done = smsim({"s.toml", "--json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(nlohmann::json::parse(done.out)["fabric"]["hosts"], 2);
+  EXPECT_THAT(done.err, HasSubstr("f.net:2: note: ??? in place of the speed of 1 cable:"));
+}
+
 constexpr const char* kChanges = R"([fabric]
 name = "fat-tree:k=4,levels=2"
 [traffic]
