@@ -244,6 +244,16 @@ TEST(ImperfectTree, RoutersAreNoHosts) {
   EXPECT_EQ(bare.nodes[1].description, "host");
 }
 
+TEST(ImperfectTree, AManagerOnARouterWithoutACableMovesToTheFirstNodeThatIsLeft) {
+  FabricSpec spec;
+  add_node(spec, NodeType::Router, "router", Guid{1}, 2);
+  const std::uint32_t sw = add_node(spec, NodeType::Switch, "sw", Guid{4}, 3);
+  const std::uint32_t host = add_node(spec, NodeType::Ca, "host", Guid{5}, 1);
+  connect(spec, sw, PortNum{1}, host, PortNum{1});
+  ASSERT_EQ(check_spec(spec), "");
+  EXPECT_EQ(check_spec(hosts_and_switches(spec)), "");
+}
+
 TEST(ImperfectTree, HostsSitAtSpinesAndCablesAreSlow) {
   const FabricSpec spec = draw("fat-tree:k=4,spine_hosts=3,slow=50,speed=NDR");
   std::map<LinkSpeed, unsigned> ends;
