@@ -234,9 +234,13 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   }
   if (!wanted) return nullptr;
   const std::set<std::string> said(state.faults.begin(), state.faults.end());
-  const auto say = [&said](const std::vector<std::string>& faults, std::string_view effect) {
-    for (const std::string& each : faults) {
-      if (!said.contains(each)) log::error("partition.too_small", "{}; {}", each, effect);
+  const auto say = [&](const std::vector<KeyOverflow>& overflows, std::string_view effect) {
+    for (const KeyOverflow& each : overflows) {
+      const std::string line = print_overflow(fabric, each);
+      const std::string_view own =
+          each.enforcement ? "this table is left as it is" : "the port gets the others";
+      if (!said.contains(line))
+        log::error("partition.too_small", "{}; {}", line, effect.empty() ? own : effect);
     }
   };
 
@@ -244,19 +248,19 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   if (wanted == state.in_force || (state.refused && state.refused->policy != *wanted))
     state.refused.reset();
   PartitionMap map = build_partition_map(fabric, *state.in_force);
-  std::vector<KeyOverflow> overflows = find_overflows(fabric, map, *state.in_force);
+  std::vector<KeyOverflow> overflows = fit_keys(fabric, map, *state.in_force);
   state.faults = describe(fabric, overflows);
-  say(state.faults, "this table is left as it is");
+  say(overflows, "");
   const std::vector<std::string> waiting =
       wanted != state.in_force ? find_waiting(fabric, state) : std::vector<std::string>{};
   state.faults.insert(state.faults.end(), waiting.begin(), waiting.end());
   if (wanted != state.in_force && waiting.empty()) {
     PartitionMap next = build_partition_map(fabric, *wanted);
-    std::vector<KeyOverflow> beyond = find_overflows(fabric, next, *wanted);
+    std::vector<KeyOverflow> beyond = fit_keys(fabric, next, *wanted);
     std::vector<PortRef> refusing = find_refusing(fabric, beyond, overflows);
     if (!refusing.empty()) {
       const std::vector<std::string> why = describe(fabric, beyond);
-      say(why, "the partitions in force stay");
+      say(beyond, "the partitions in force stay");
       state.faults.insert(state.faults.end(), why.begin(), why.end());
       state.refused =
           PartitionState::Refused{.policy = *wanted, .ports = std::move(refusing), .faults = why};

@@ -58,7 +58,8 @@ namespace smd {
 [[nodiscard]] std::uint16_t choose_other_vls(const Settings& settings, const ActiveSubnet& goal);
 
 // Which rules of partitions are in force. New rules that do not fit the fabric are not taken: the
-// old ones stay. Ports that are too small for the rules in force are left as they are.
+// old ones stay. Ports that are too small for the rules in force get the keys that they have room
+// for.
 //
 // A snapshot without the ports that had no room says nothing: they come back.
 

@@ -16,8 +16,8 @@ std::optional<KeyOverflow> find_new_overflow(const ActiveSubnet& now,
                                              const std::optional<PartitionPolicy>& wanted) {
   if (!wanted) return std::nullopt;
   const Fabric& fabric = now.fabric();
-  for (const KeyOverflow& each :
-       find_overflows(fabric, build_partition_map(fabric, *wanted), *wanted)) {
+  PartitionMap map = build_partition_map(fabric, *wanted);
+  for (const KeyOverflow& each : fit_keys(fabric, map, *wanted)) {
     if (!now.partitions || std::ranges::count(now.partitions->too_small, each.port) == 0)
       return each;
   }

@@ -123,6 +123,35 @@ std::size_t key_capacity(const Fabric& fabric, PortIdx port) {
   return std::max<std::size_t>(1, fabric.node_info[node].partition_cap);
 }
 
+namespace {
+
+std::vector<PKey> by_precedence(const PortKeys& port) {
+  std::vector<PKey> keys = port.keys;
+  std::ranges::stable_sort(keys, {}, [&](PKey key) {
+    if (!same_partition(key, kDefaultPKey)) return key == port.first ? 2 : 3;
+    return is_full_member(key) ? 0 : 1;
+  });
+  return keys;
+}
+
+}  // namespace
+
+std::vector<KeyOverflow> fit_keys(const Fabric& fabric,
+                                  PartitionMap& map,
+                                  const PartitionPolicy& policy) {
+  std::vector<KeyOverflow> out = find_overflows(fabric, map, policy);
+  std::erase_if(out, [](const KeyOverflow& each) { return each.enforcement; });
+  for (const KeyOverflow& each : out) {
+    PortKeys& port = map[each.port];
+    const auto is_out = [&](PKey key) { return std::ranges::count(each.left_over, key) != 0; };
+    std::erase_if(port.keys, is_out);
+    if (is_out(port.first)) port.first = PKey{0};
+  }
+  for (KeyOverflow& each : find_overflows(fabric, map, policy)) out.push_back(std::move(each));
+  std::ranges::sort(out, {}, &KeyOverflow::port);
+  return out;
+}
+
 std::vector<KeyOverflow> find_overflows(const Fabric& fabric,
                                         const PartitionMap& map,
                                         const PartitionPolicy& policy) {
@@ -138,7 +167,7 @@ std::vector<KeyOverflow> find_overflows(const Fabric& fabric,
   };
   for (const PortIdx port : map.indices()) {
     if (map[port].keys.empty()) continue;
-    look(port, false, map[port].keys);
+    look(port, false, by_precedence(map[port]));
     if (policy.enforcement == PartitionEnforcement::Off) continue;
     const PortIdx enforcer = find_enforcer(fabric, port);
     if (enforcer != kNone<PortIdx>) look(enforcer, true, enforced_keys(map[port]));

@@ -58,7 +58,8 @@ struct KeyOverflow {
   bool enforcement = false;  // of a switch port towards another
   std::size_t wanted = 0;
   std::size_t capacity = 0;
-  std::vector<PKey> left_over;  // the last of the wanted ones
+  std::vector<PKey> left_over;  // the last of the wanted ones; of an end port in the order in which
+                                // keys get what room there is
 
   friend bool operator==(const KeyOverflow&, const KeyOverflow&) = default;
 };
@@ -67,16 +68,25 @@ struct KeyOverflow {
 /// external ports of switches.
 [[nodiscard]] std::size_t key_capacity(const Fabric& fabric, PortIdx port);
 
-/// In port order. Enforcement tables count where `policy` wants enforcement.
+/// In port order. Enforcement tables count where `policy` wants enforcement. What room an end port
+/// has goes to its key of the default partition, by which it reaches the subnet administration,
+/// then to the one that is to stand first, then to the others in the order of the rules.
 [[nodiscard]] std::vector<KeyOverflow> find_overflows(const Fabric& fabric,
                                                       const PartitionMap& map,
                                                       const PartitionPolicy& policy);
+
+/// Takes out of `map` the keys that end ports have no room for; what found none, in port order.
+/// Enforcement tables are those of what is left.
+std::vector<KeyOverflow> fit_keys(const Fabric& fabric,
+                                  PartitionMap& map,
+                                  const PartitionPolicy& policy);
 
 /// What a fabric shall hold.
 struct PartitionPlan {
   PartitionMap map;
   PartitionEnforcement enforcement = PartitionEnforcement::Both;
-  std::vector<PortIdx> too_small;             // ascending: their tables are left as they are
+  std::vector<PortIdx> too_small;  // ascending: end ports, whose other keys are not in the map; and
+                                   // switch ports, whose tables are left as they are
   std::map<std::uint16_t, std::uint8_t> sls;  // by key of 15 bits, where the file gives one
   PartitionFile rules;                        // in force, whatever the file says now
 };

@@ -59,10 +59,10 @@ void PartitionSetter::collect() {
   for (const PortIdx port : plan.map.indices()) {
     const PortKeys& keys = plan.map[port];
     if (keys.keys.empty() || !is_managed(fabric, port)) continue;
-    if (fits(port)) add(port, false, keys.keys, keys.first);
+    add(port, false, keys.keys, keys.first);
     const PortIdx enforcer = find_enforcer(fabric, port);
     if (enforcer == kNone<PortIdx> || plan.enforcement == PartitionEnforcement::Off) continue;
-    if (fits(port) && fits(enforcer)) {
+    if (fits(enforcer)) {
       add(enforcer, true, enforced_keys(keys), PKey{0});
     } else {
       run_.enforcement[enforcer].reset();
@@ -103,7 +103,7 @@ void PartitionSetter::arrange() {
     // Nothing outlived a start: indices are free again.
     if (!site.before.empty() && site.before != site.now) run_.state.keys.forget(ref);
     if (run_.state.keys.find(ref) == nullptr) run_.state.keys.remember(ref, site.now);
-    // Never nothing: what does not fit is in PartitionPlan::too_small.
+    // Never nothing: what does not fit is not in the map, or in PartitionPlan::too_small.
     site.wanted = arrange_keys(site.now,
                                {.keys = site.keys,
                                 .first = site.first,

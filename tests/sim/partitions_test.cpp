@@ -381,15 +381,45 @@ TEST(Partitions, RulesThatAreNotTakenGiveNoPartitionItsName) {
   EXPECT_EQ(rules->find_level({.source = now.fabric().sm_port}).name, "of A");
 }
 
-TEST(Partitions, APortThatIsTooSmallFromTheStartIsLeftAlone) {
+TEST(Partitions, APortThatIsTooSmallFromTheStartGetsWhatItHasRoomFor) {
   Partitioned lab("", {.ca_partition_cap = 2, .switch_partition_cap = 32});
   lab.set_rules("A=1: ALL; B=2: " + lab.guid(1) + ";");
   lab.renew();
   ASSERT_TRUE(lab.start());
-  EXPECT_EQ(lab.keys(1), Keys{0xffff});
-  EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_inbound);
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x0001}));
+  EXPECT_TRUE(lab.leaf(1).info.partition_enforcement_inbound);
+  EXPECT_EQ(Partitioned::trimmed(lab.leaf(1).p_keys), (Keys{0x7fff, 0x0001}));
   EXPECT_EQ(lab.keys(2), (Keys{0x7fff, 0x0001}));
   EXPECT_THAT(lab.life->manager.alarms(), ElementsAre(HasSubstr("0x0002 would not fit")));
+}
+
+// Of the order of the rules these two are the exceptions.
+TEST(Partitions, APortThatIsTooSmallGetsTheDefaultFirstAndThenTheOneForItsFirstEntry) {
+  Partitioned lab("", {.ca_partition_cap = 2, .switch_partition_cap = 32});
+  const std::string members = ": " + lab.guid(1) + "; ";
+  lab.set_rules("A=1" + members + "B=2" + members + "C=3,indx0" + members + "Default=0x7fff: ALL;");
+  lab.renew();
+  ASSERT_TRUE(lab.start());
+  EXPECT_EQ(lab.keys(1), (Keys{0x0003, 0x7fff}));
+  EXPECT_THAT(lab.life->manager.alarms(),
+              ElementsAre(HasSubstr("room for 2 P_Keys, 4 wanted; 0x0001, 0x0002 would not fit")));
+  const ActiveSubnet& now = *lab.life->manager.in_force();
+  const auto port = now.fabric().find_node(lab.fabric.spec().nodes[lab.hosts[1]].guid);
+  ASSERT_TRUE(port);
+  EXPECT_EQ(now.partitions->map[now.fabric().port_of(*port, PortNum{1})].keys.size(), 2u)
+      << "nobody is told a path in a partition that it is not in";
+}
+
+TEST(Partitions, ASwitchPortThatIsTooSmallLetsThroughWhatItDid) {
+  Partitioned lab("", {.ca_partition_cap = 8, .switch_partition_cap = 2});
+  lab.set_rules("A=1: ALL; B=2: " + lab.guid(1) + ";");
+  lab.renew();
+  ASSERT_TRUE(lab.start());
+  EXPECT_EQ(lab.keys(1), (Keys{0x7fff, 0x0001, 0x0002}));
+  EXPECT_FALSE(lab.leaf(1).info.partition_enforcement_inbound);
+  EXPECT_TRUE(lab.leaf(2).info.partition_enforcement_inbound);
+  EXPECT_THAT(lab.life->manager.alarms(),
+              ElementsAre(HasSubstr("room for 2 enforced P_Keys, 3 wanted; 0x0002 would not fit")));
 }
 
 TEST(Partitions, ATableThatCouldNotBeWrittenIsNotEnforcedAndIsTriedAgain) {
