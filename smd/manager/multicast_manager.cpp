@@ -73,6 +73,7 @@ void MulticastManager::stop() {
   stats_.unmet_why.clear();
   backoff_ = Duration{0};
   retry_due_.reset();
+  next_mlid_ = Lid{0};
   masks_.clear();
   summary_.reset();
   pending_.clear();
@@ -274,8 +275,11 @@ void MulticastManager::begin_round() {
   if (pending_.empty()) return;
   MftGoals goals;
   while (!pending_.empty() && goals.size() < kMlidsPerRound) {
-    const Lid mlid = *pending_.begin();
-    pending_.erase(pending_.begin());
+    auto next_one = pending_.lower_bound(next_mlid_);
+    if (next_one == pending_.end()) next_one = pending_.begin();
+    const Lid mlid = *next_one;
+    pending_.erase(next_one);
+    next_mlid_ = next(mlid);
     failed_.erase(mlid);
     held_up_.erase(mlid);
     without_tree_.erase(mlid);
@@ -291,6 +295,7 @@ void MulticastManager::begin_round() {
     }
     goals.emplace(mlid, std::move(*masks));
   }
+  if (pending_.empty()) next_mlid_ = Lid{0};
   summary_.reset();
   stats_.stranded = 0;
   for (const auto& [mlid, count] : stranded_) stats_.stranded += count;

@@ -209,6 +209,8 @@ class MulticastManager {
   std::map<Lid, std::vector<SwitchMask>> masks_;  // as wanted, those laid since the last snapshot
   mutable std::optional<TreeReport> summary_;     // nothing: not asked for since a change
   std::set<Lid> pending_;
+  Lid next_mlid_;  // where the next round begins: where one ended that was cut short; 0: at the
+                   // first
   std::set<Lid> failed_;        // since the last retry or snapshot: again with the next
   std::set<Lid> held_up_;       // of these
   std::set<Lid> without_tree_;  // none could be laid: again with the next snapshot

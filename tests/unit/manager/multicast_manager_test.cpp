@@ -109,6 +109,27 @@ TEST(MulticastManager, WhoLeavesWhileEntriesAreWrittenForHimIsTakenOut) {
   EXPECT_EQ(bench.mask(2, mlid), 0u);
 }
 
+// A round takes 256 MLIDs, and as many change again in each.
+TEST(MulticastManager, GroupsOfHighMlidsAreServedWhileThoseOfLowOnesNeverRest) {
+  constexpr unsigned kGroups = 300;
+  Bench bench;
+  bench.fdb_cap = 512;
+  bench.adopt();
+  for (unsigned group = 1; group <= kGroups; ++group) {
+    bench.join(1, group);
+    bench.join(3, group);
+  }
+  ASSERT_NE(bench.mlid(1), bench.mlid(kGroups));
+  for (unsigned round = 1; round <= 3; ++round) {
+    ASSERT_TRUE(bench.run_until([&] { return bench.manager->stats().rounds == round; }));
+    for (unsigned group = 1; group <= 256; ++group)
+      round % 2 == 1 ? bench.join(2, group) : bench.leave(2, group);
+  }
+  EXPECT_NE(bench.mask(1, bench.mlid(kGroups)), 0u);
+  ASSERT_TRUE(bench.settle());
+  EXPECT_NE(bench.mask(1, bench.mlid(1)), 0u);
+}
+
 TEST(MulticastManager, TreesOfANewSubnetAreMadeInOneRound) {
   Bench bench;
   bench.adopt();
