@@ -22,9 +22,14 @@ Result<std::unique_ptr<Transport>> open_umad(ChosenPort& kept,
                                  .port = PortNum{static_cast<std::uint8_t>(config.transport.port)},
                                  .port_guid = config.transport.port_guid};
   auto transport = open_umad_transport(runtime, kept.select(configured));
-  if (!transport) return transport;
+  if (!transport) {
+    Error error = transport.error();
+    const std::string changed = kept.print_changed_guid(configured, list_ports());
+    if (error.code == Errc::NoDevice && !changed.empty()) error.context += "; " + changed;
+    return tl::unexpected(std::move(error));
+  }
   const LocalPort taken = (*transport)->local_port();
-  if (!kept.note(configured, taken.port_guid)) return transport;
+  if (!kept.note(configured, taken)) return transport;
   const std::vector<UmadPort> ports = list_ports();
   if (count_choices(ports, list_pairs(), configured) > 1)
     log::warn("transport.choice",

@@ -223,15 +223,34 @@ UmadSelection ChosenPort::select(const UmadSelection& configured) const {
   UmadSelection out = configured;
   const bool names_one = !configured.device.empty() && configured.port != PortNum{0};
   if (configured == configured_ && !names_one && configured.port_guid == Guid{0})
-    out.port_guid = guid_;
+    out.port_guid = opened_.port_guid;
   return out;
 }
 
-bool ChosenPort::note(const UmadSelection& configured, Guid opened) {
-  const bool first = guid_ == Guid{0} || configured != configured_;
+bool ChosenPort::note(const UmadSelection& configured, const LocalPort& opened) {
+  const bool first = opened_.port_guid == Guid{0} || configured != configured_;
   configured_ = configured;
-  guid_ = opened;
+  opened_ = opened;
   return first;
+}
+
+std::string ChosenPort::print_changed_guid(const UmadSelection& configured,
+                                           std::span<const UmadPort> ports) const {
+  const Guid was = opened_.port_guid;
+  if (was == Guid{0} || select(configured).port_guid != was ||
+      std::ranges::find(ports, was, &UmadPort::port_guid) != ports.end())
+    return "";
+  for (const UmadPort& port : ports) {
+    if (port.device != opened_.device || port.port != opened_.port) continue;
+    return fmt::format(
+        "{} port {} had that GUID and has {} now: if it is the same port, under other firmware or "
+        "another alias, {}",
+        port.device,
+        port.port,
+        port.port_guid,
+        configured.port_guid == Guid{0} ? "restart smd" : "change transport.port_guid");
+  }
+  return "";
 }
 
 std::string print_ports(std::span<const UmadPort> ports) {

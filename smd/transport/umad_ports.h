@@ -79,11 +79,16 @@ class ChosenPort {
   [[nodiscard]] UmadSelection select(const UmadSelection& configured) const;
 
   /// That it was opened; true: for the first time.
-  bool note(const UmadSelection& configured, Guid opened);
+  bool note(const UmadSelection& configured, const LocalPort& opened);
+
+  /// What to do where no port has its GUID any more and one of another GUID has its place, as after
+  /// other firmware; empty where it is not so.
+  [[nodiscard]] std::string print_changed_guid(const UmadSelection& configured,
+                                               std::span<const UmadPort> ports) const;
 
  private:
   UmadSelection configured_;
-  Guid guid_{0};  // 0: nothing was opened yet
+  LocalPort opened_;  // GUID 0: nothing was yet
 };
 
 /// "mlx5_0 port 1 (Active), mlx5_1 port 1 (Down, Ethernet)", or "none".

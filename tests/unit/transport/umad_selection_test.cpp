@@ -229,12 +229,14 @@ TEST(SelectPorts, WhereNoPlaneIsUpSaysSo) {
                         "IsSMdisabled), smi1 port 1 (Down)"));
 }
 
+LocalPort local(const UmadPort& port) { return {port.device, port.port, port.port_guid}; }
+
 TEST(ChosenPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
   std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 1, kInit)};
   ChosenPort kept;
   const auto open = [&](const UmadSelection& configured) {
     const auto chosen = select_ports(ports, {}, kept.select(configured));
-    if (chosen) kept.note(configured, chosen->smi.port_guid);
+    if (chosen) kept.note(configured, local(chosen->smi));
     return chosen;
   };
   for (const UmadSelection& configured :
@@ -253,15 +255,39 @@ TEST(ChosenPort, IsTheOneThatWasOpenedFirstWhateverElseIsUp) {
   EXPECT_EQ(open({.device = "mlx5_1"})->smi.device, "mlx5_1") << "another one is configured";
 }
 
+/// As firmware may give it: smd cannot tell that from another adapter.
+TEST(ChosenPort, SaysThatItsGuidIsAnother) {
+  std::vector<UmadPort> ports{port("mlx5_0", 1, kActive), port("mlx5_1", 1, kActive)};
+  ChosenPort kept;
+  EXPECT_EQ(kept.print_changed_guid({}, ports), "") << "none was opened";
+  kept.note({}, local(ports[0]));
+  EXPECT_EQ(kept.print_changed_guid({}, ports), "");
+  const Guid before = std::exchange(ports[0].port_guid, Guid{0x999});
+  ASSERT_FALSE(select_ports(ports, {}, kept.select({}))) << "it may be of another subnet";
+  EXPECT_EQ(kept.print_changed_guid({}, ports),
+            fmt::format("mlx5_0 port 1 had that GUID and has {} now: if it is the same port, under "
+                        "other firmware or another alias, restart smd",
+                        Guid{0x999}));
+  const UmadSelection by_guid{.port_guid = before};
+  kept.note(by_guid, {"mlx5_0", PortNum{1}, before});
+  EXPECT_THAT(kept.print_changed_guid(by_guid, ports), HasSubstr("change transport.port_guid"));
+  const UmadSelection by_name{.device = "mlx5_0", .port = PortNum{1}};
+  kept.note(by_name, {"mlx5_0", PortNum{1}, before});
+  EXPECT_EQ(kept.print_changed_guid(by_name, ports), "") << "that one is taken";
+  ports.erase(ports.begin());
+  kept.note({}, {"mlx5_0", PortNum{1}, before});
+  EXPECT_EQ(kept.print_changed_guid({}, ports), "") << "the whole device is away";
+}
+
 /// The adapter may have been replaced.
 TEST(ChosenPort, IsNotAskedForWhereOneIsNamed) {
   const UmadSelection by_name{.device = "mlx5_0", .port = PortNum{1}};
   const UmadSelection by_guid{.port_guid = Guid{0x111}};
   for (const UmadSelection& configured : {by_name, by_guid}) {
     ChosenPort kept;
-    EXPECT_TRUE(kept.note(configured, Guid{0x101}));
+    EXPECT_TRUE(kept.note(configured, {"mlx5_0", PortNum{1}, Guid{0x101}}));
     EXPECT_EQ(kept.select(configured), configured);
-    EXPECT_FALSE(kept.note(configured, Guid{0x102}));
+    EXPECT_FALSE(kept.note(configured, {"mlx5_0", PortNum{1}, Guid{0x102}}));
   }
 }
 
