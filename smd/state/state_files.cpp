@@ -157,8 +157,9 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  if (kind == StateKind::kLids || kind == StateKind::kDirections || kind == StateKind::kLattice)
-    return save_aside(kind, false);
+  const auto aside = {
+      StateKind::kLids, StateKind::kDirections, StateKind::kLattice, StateKind::kMKeyLinks};
+  if (std::ranges::find(aside, kind) != aside.end()) return save_aside(kind, false);
   save(kind);
 }
 

@@ -120,6 +120,18 @@ TEST_F(Records, AnotherKindThatCouldNotBeWrittenIsWrittenAtTheEndAtTheLatest) {
   EXPECT_TRUE(std::filesystem::exists(state + "/rows"));
 }
 
+/// However long it is, and off the loop, which would feel that it is read once more.
+TEST_F(Records, LinksThatTheNextStartWouldRefuseAreNotWritten) {
+  const StateKind broken{StateKind::kMKeyLinks.name,
+                         StateKind::kMKeyLinks.loss,
+                         [](const PersistentState&) { return std::string(100'000, 'x') + "\n"; },
+                         StateKind::kMKeyLinks.parse};
+  files.note_change(broken);
+  pass(1s);
+  EXPECT_EQ(files.alarm(), "the state directory does not take m_key_links; tried again every 10 s");
+  EXPECT_FALSE(std::filesystem::exists(state + "/m_key_links"));
+}
+
 /// A disk that hangs must not keep routes from being computed, nor routes a write.
 TEST_F(Records, AreWrittenWhileRoutesAreComputed) {
   AsioRuntime real;
