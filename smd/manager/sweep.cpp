@@ -196,7 +196,7 @@ PortInfo Sweep::with_lid(Guid guid, PortInfo port) {
 void Sweep::on_partially_found(Result<PartialReport> found) {
   if (!found) return on_found(tl::unexpected<Error>(found.error()));
   if (!found->full_needed.empty()) return discover_fully(std::move(found->full_needed));
-  const bool leaves_out = !state_.inactive_links.empty() || !state_.refusing.empty();
+  const bool leaves_out = std::ranges::any_of(state_.in_force->sweep.silent, &SilentPort::left_out);
   if (leaves_out && found->sweep.fabric->switch_count() < state_.in_force->fabric().switch_count())
     return discover_fully("switches may be reached through what was left out");
   std::erase_if(state_.came_up, [&](const PortRef& port) {

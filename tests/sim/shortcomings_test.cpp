@@ -269,6 +269,21 @@ TEST(ASwitchWithASmallForwardingTable, IsLeftOutAloneAndIsNamed) {
                              HasSubstr("its forwarding table holds LIDs below 14, "))));
 }
 
+// It is dispensable until the cable beside it goes.
+TEST(ASwitchWithASmallForwardingTable, ComesInWhenOthersAreReachedByItAlone) {
+  SimulatedSubnet subnet(spec_of(kTree), watched());
+  shrink_table(subnet, {subnet.node("sw-1-1")}, 14);
+  ASSERT_TRUE(subnet.start());
+  const std::size_t switches = subnet.manager.in_force()->fabric().switch_count();
+  set_cable(subnet, "sw-0-1", "sw-1-0", false);
+  ASSERT_TRUE(subnet.settle());
+  EXPECT_EQ(subnet.manager.in_force()->fabric().switch_count(), switches + 1);
+  EXPECT_EQ(subnet.manager.last_cycle()->ports_without_lid, 1u) << "14 end ports, 13 LIDs";
+  std::set<std::uint32_t> out = find_hosts_out(subnet);
+  out.insert(subnet.node("sw-1-1"));  // its own LID may be the one too many
+  EXPECT_EQ(find_broken_route(subnet, out), "");
+}
+
 TEST(ASwitchWithASmallForwardingTable, BeforeTheManagerLimitsTheLids) {
   SimulatedSubnet subnet(spec_of(kTree), watched());
   shrink_table(subnet, {subnet.node("sw-0-0")}, 13);  // LIDs up to 12, for 14 ports
