@@ -84,7 +84,7 @@ void Cycle::take_in() {
   if (before_.in_force) {
     const Fabric& before = before_.in_force->fabric();
     if (!delta_) delta_ = diff_fabrics(before, *found_.fabric);
-    report_.changes = log_changes(before, *found_.fabric, *delta_);
+    report_.changes = log_changes(before, *found_.fabric, *delta_, parts_.state.said_changes);
     for (const std::vector<Guid>* nodes : {&delta_->nodes_new, &delta_->restarted})
       for (const Guid node : *nodes) parts_.deferred_work.note_new(node);
   }
@@ -602,6 +602,7 @@ void Cycle::fail(Error error) {
 void Cycle::finish() {
   report_.routing.wall += parts_.meter.lap().wall;  // of the measuring
   report_.ended = parts_.runtime.now();
+  if (!report_.error && !report_.quiet) parts_.state.said_changes.clear();
   if (found_.fabric) report_.counts.hosts = count_hosts(*found_.fabric);
   std::exchange(hooks_.done, nullptr)(std::move(report_));
 }

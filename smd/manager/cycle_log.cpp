@@ -126,11 +126,17 @@ void log_not_kept(const std::vector<RefusedSetting>& values) {
               each.port);
 }
 
-FoundChanges log_changes(const Fabric& before, const Fabric& now, const Delta& delta) {
+FoundChanges log_changes(const Fabric& before,
+                         const Fabric& now,
+                         const Delta& delta,
+                         std::set<std::string>& said) {
   FoundChanges out;
+  /// True: it is news.
   const auto keep = [&](std::string line) {
+    const bool is_news = said.insert(line).second;
     ++out.count;
     if (out.first.size() < FoundChanges::kMost) out.first.push_back(std::move(line));
+    return is_news;
   };
   const auto each_node = [&](const Fabric& of, const std::vector<Guid>& nodes, auto say) {
     for (const Guid guid : nodes) {
@@ -157,28 +163,27 @@ FoundChanges log_changes(const Fabric& before, const Fabric& now, const Delta& d
     }
   };
   each_node(before, delta.nodes_gone, [&](Guid guid, const std::string& name) {
-    log::info("change.node_gone", "node={} name=\"{}\"", guid, name);
-    keep("node gone: " + name);
+    if (keep("node gone: " + name))
+      log::info("change.node_gone", "node={} name=\"{}\"", guid, name);
   });
   each_node(now, delta.nodes_new, [&](Guid guid, const std::string& name) {
-    log::info("change.node_new", "node={} name=\"{}\"", guid, name);
-    keep("node new: " + name);
+    if (keep("node new: " + name)) log::info("change.node_new", "node={} name=\"{}\"", guid, name);
   });
   each_node(now, delta.restarted, [&](Guid guid, const std::string& name) {
-    log::info("change.restarted", "node={} name=\"{}\"", guid, name);
-    keep("switch restarted: " + name);
+    if (keep("switch restarted: " + name))
+      log::info("change.restarted", "node={} name=\"{}\"", guid, name);
   });
   each_link(before,
             delta.ports_down,
             delta.nodes_gone,
             [&](const std::string& one, const std::string& other) {
-              log::info("change.link_down", "from=\"{}\" to=\"{}\"", one, other);
-              keep(fmt::format("link down: {}, {}", one, other));
+              if (keep(fmt::format("link down: {}, {}", one, other)))
+                log::info("change.link_down", "from=\"{}\" to=\"{}\"", one, other);
             });
   each_link(
       now, delta.ports_up, delta.nodes_new, [&](const std::string& one, const std::string& other) {
-        log::info("change.link_up", "from=\"{}\" to=\"{}\"", one, other);
-        keep(fmt::format("link up: {}, {}", one, other));
+        if (keep(fmt::format("link up: {}, {}", one, other)))
+          log::info("change.link_up", "from=\"{}\" to=\"{}\"", one, other);
       });
   return out;
 }

@@ -27,8 +27,12 @@ void log_cycle(const CycleReport& cycle, SaidFaults& said);
 void log_not_kept(const std::vector<RefusedSetting>& values);
 
 /// What a look found, one line a node and a link, and the first of them for people: "link down:
-/// leaf-3 port 5, spine-1 port 7". Links of nodes that are new or gone go without saying.
-[[nodiscard]] FoundChanges log_changes(const Fabric& before, const Fabric& now, const Delta& delta);
+/// leaf-3 port 5, spine-1 port 7". Links of nodes that are new or gone go without saying. What is
+/// in `said` is not logged again; the rest is put there.
+[[nodiscard]] FoundChanges log_changes(const Fabric& before,
+                                       const Fabric& now,
+                                       const Delta& delta,
+                                       std::set<std::string>& said);
 
 /// Phase by phase, what is about to be written.
 void log_plan(const Fabric& fabric, const TransitionPlan& plan);

@@ -97,6 +97,10 @@ struct ManagerState {
   /// again what it did not, is started anew, or is gone.
   std::map<Guid, RefusingSwitch> refusing;
 
+  /// What was logged of changes since one was last taken in: those that wait, or whose cycle
+  /// failed, are found again and again.
+  std::set<std::string> said_changes;
+
   /// Ends of links between switches that did not become Active, and why: left out until everything
   /// is swept again.
   std::map<PortRef, std::string> inactive_links;

@@ -428,6 +428,34 @@ TEST(Cycle, WhatIsDoneAtRestGivesWayTwiceInARow) {
   }
 }
 
+// As one that waits for a proof, and is found again every few minutes.
+TEST(Cycle, AChangeThatIsNotTakenInIsLoggedOnce) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  const auto lines_of = [&](const char* why) {
+    const auto before = log::count(log::Level::Info);
+    EXPECT_TRUE(bench.run(SweepTrigger::of_everything(why)));
+    EXPECT_EQ(bench.report->changes.count, 1u);
+    return log::count(log::Level::Info) - before;
+  };
+  bench.net.fabric.set_link(kH2, PortNum{1}, false);
+  bench.settings.engine = "dragonfly";  // which does not suit
+  const auto first = lines_of("h2 is gone");
+  ASSERT_TRUE(bench.report->error);
+  EXPECT_EQ(lines_of("retry"), first - 1);
+  bench.settings.engine = "updn";
+  lines_of("taken in");
+  ASSERT_FALSE(bench.report->error);
+  bench.net.fabric.set_link(kH2, PortNum{1}, true);
+  bench.settings.engine = "dragonfly";
+  lines_of("h2 is back");
+  bench.settings.engine = "updn";
+  lines_of("taken in");
+  bench.net.fabric.set_link(kH2, PortNum{1}, false);
+  bench.settings.engine = "dragonfly";
+  EXPECT_EQ(lines_of("h2 is gone again"), first);
+}
+
 TEST(Cycle, AnEngineOnTrialThatDoesNotSuitLeavesTheOneInForce) {
   Bench bench;
   ASSERT_TRUE(bench.run());
