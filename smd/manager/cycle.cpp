@@ -398,6 +398,7 @@ void Cycle::route() {
 
 void Cycle::rebalance(RouteJob job) {
   if (gives_way()) return;
+  job.stop = rebalance_stop_.get_token();
   if (opening_) return open_blocked(std::move(job));
   work_.offload(
       parts_.runtime,
@@ -548,12 +549,16 @@ void Cycle::set_target(RoutingTables goal, std::shared_ptr<const VerifiedRoutes>
   read_rows();
 }
 
+bool Cycle::may_give_way() const {
+  constexpr unsigned kMostTimes = 2;
+  return rebalancing_ && replans_ == 0 && !is_on_trial() && parts_.state.gave_way < kMostTimes;
+}
+
 /// Hosts may be cut off by a change, and nobody is by what is uneven: that is left for later.
 bool Cycle::gives_way() {
-  constexpr unsigned kMostTimes = 2;
   ManagerState& state = parts_.state;
-  const bool at_rest = rebalancing_ && replans_ == 0 && !is_on_trial();
-  if (!at_rest || state.gave_way >= kMostTimes || !hooks_.change_waits || !hooks_.change_waits())
+  const bool is_stopped = rebalance_stop_.stop_requested();
+  if (!may_give_way() || (!is_stopped && (!hooks_.change_waits || !hooks_.change_waits())))
     return false;
   ++state.gave_way;
   (opening_ ? state.leaves_blocked : state.imbalanced) = true;

@@ -94,6 +94,13 @@ class Cycle {
   /// computed, and the report has what the check of the change said.
   void stop_measuring() { measuring_.request_stop(); }
 
+  /// The same of a change: routes that are being computed at rest, and would give way to it, are
+  /// left as well.
+  void stop_for_change() {
+    stop_measuring();
+    if (may_give_way()) rebalance_stop_.request_stop();
+  }
+
  private:
   /// Of the state, at a moment that it may go back to.
   struct StandingRoutes {
@@ -163,6 +170,7 @@ class Cycle {
   void tell_clients();
   void measure();
   void fail(Error error);
+  [[nodiscard]] bool may_give_way() const;
   [[nodiscard]] bool gives_way();
   void drop_rebalance(std::string_view why);
   void finish();
@@ -213,6 +221,7 @@ class Cycle {
 
   FinalRoutes final_;
   std::stop_source measuring_;
+  std::stop_source rebalance_stop_;
   TransitionPlan plan_;
   SlToVlMaps rows_;  // that it writes
   std::vector<PortIdx>

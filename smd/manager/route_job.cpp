@@ -458,7 +458,7 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   RouteJob without_past = job;
   without_past.orientation = {};
   Routed fresh = compute_with(without_past, *engine, Keep::Nothing);
-  if (fresh.error) return std::nullopt;
+  if (fresh.error || job.stop.stop_requested()) return std::nullopt;
   if (candidate_of(fresh.tables) != candidate_of(now)) {
     const TrafficGoal goal = job.engine_options.auto_for;
     if (are_worth_a_change(*job.fabric, job.lids, now, fresh.tables, goal)) return fresh;
@@ -469,7 +469,7 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
     if (candidate_of(now) == kDepthFirstCandidate)
       without_past.engine_options.orientation_search = OrientationSearch::DepthFirst;
     fresh = compute_with(without_past, now.engine, Keep::Nothing);
-    if (fresh.error) return std::nullopt;
+    if (fresh.error || job.stop.stop_requested()) return std::nullopt;
     fresh.tables.chosen_by = now.chosen_by;
     fresh.tables.candidates = now.candidates;
   }
@@ -482,6 +482,7 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const double peak = peak_of(now, job.in_force->verified.get());
   if (is_even(peak))
     return stay_at_a_change(job, *engine, fresh) ? std::nullopt : std::optional(fresh);
+  if (job.stop.stop_requested()) return std::nullopt;
   Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
   if (rebalanced.error) return fresh;
   const double reached = peak_of(rebalanced.tables, rebalanced.verified.get());

@@ -368,7 +368,7 @@ void SubnetManager::trigger(SweepTrigger why) {
   const bool busy = (phase_ != Phase::Idle && phase_ != Phase::Up) ||
                     (deferred_work_.running() && deferred_work_is_overdue());
   if (busy) {
-    if (cycle_) cycle_->stop_measuring();
+    if (cycle_) why.names_a_change() ? cycle_->stop_for_change() : cycle_->stop_measuring();
     return pending_.merge(std::move(why));
   }
   begin_cycle(std::move(why));

@@ -428,6 +428,20 @@ TEST(Cycle, WhatIsDoneAtRestGivesWayTwiceInARow) {
   }
 }
 
+// What is being computed is of no use once a change waits: its end is not awaited.
+TEST(Cycle, RoutesThatAreComputedAtRestAreLeftForAChange) {
+  Bench bench;
+  ASSERT_TRUE(bench.run());
+  bench.state.imbalanced = true;
+  bench.begin(SweepTrigger::of_imbalance("rebalance"));
+  ASSERT_TRUE(bench.net.run_until([&] { return bench.steps.back() == "routing"; }));
+  bench.cycle->stop_for_change();
+  ASSERT_TRUE(bench.finish());
+  EXPECT_TRUE(bench.report->quiet);
+  EXPECT_TRUE(bench.state.imbalanced) << "nobody knows whether they are even";
+  EXPECT_EQ(bench.state.gave_way, 1u);
+}
+
 // As one that waits for a proof, and is found again every few minutes.
 TEST(Cycle, AChangeThatIsNotTakenInIsLoggedOnce) {
   Bench bench;
