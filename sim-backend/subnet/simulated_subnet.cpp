@@ -32,7 +32,7 @@ SubnetManager::Observer SimulatedManager::observer(const SimulatedSubnetOptions&
   if (options.on_phase) out.on_phase = options.on_phase;
   out.on_cycle = [this, then = options.on_cycle](const CycleReport& cycle) {
     reports.push_back(cycle);
-    if (!cycle.error) {
+    if (!cycle.error && !cycle.cut_off) {
       const unsigned longest = manager.settings().statistics ? cycle.routes.max_hops + 1 : 0;
       cc_manager.adopt(manager.share_in_force(), manager.settings(), longest, cycle.came_up);
     }

@@ -147,7 +147,7 @@ CycleReport DryRunWorld::fail(const Failure& failure) {
   failed_node_ = failure.port ? sim::kNoNode : failure.node;
   const std::vector<sim::NodeSpec>& nodes = subnet_.fabric.spec().nodes;
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    if (nodes[node].type != NodeType::Ca || !has(node)) continue;
+    if (nodes[node].type != NodeType::Ca || in_force() == nullptr || !has(node)) continue;
     const Fabric& before_it = in_force()->fabric();
     // Those are a part of their switch.
     if (!is_aggregation_node(before_it, *before_it.find_node(nodes[node].guid)))
@@ -188,7 +188,9 @@ std::optional<ServiceReport> DryRunWorld::service() const {
   return out;
 }
 
+/// What it knew of the others it keeps where it sees nobody.
 bool DryRunWorld::has(std::uint32_t node) const {
+  if (subnet_.manager.last_cycle()->cut_off) return node == subnet_.fabric.spec().sm_node;
   return in_force() != nullptr &&
          in_force()->fabric().find_node(subnet_.fabric.spec().nodes[node].guid).has_value();
 }

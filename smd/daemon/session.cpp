@@ -161,11 +161,6 @@ void Session::adopt_view_soon() {
 void Session::adopt_view() {
   view_due_ = false;
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
-  // A manager that lost its own cable knows nothing of the others, and what they left stays, with
-  // it or, while it stood by, with the master.
-  if (now && is_cut_off(now->fabric()) &&
-      (administration_.inform().view() != nullptr || administration_.collect() != ClientRecords{}))
-    return;
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
   const sa::SubnetView* const last = administration_.inform().view();

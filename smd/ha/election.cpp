@@ -82,7 +82,6 @@ void Election::enter(SmState state, std::string_view why) {
             config_.priority);
   state_ = state;
   missed_ = 0;
-  if (state == SmState::Discovering) look_began_ = runtime_.now();
   if (state == SmState::Master) waited_for_.clear();
   if (state != SmState::Standby) poll_timer_.reset();
   if (state == SmState::Master) {
@@ -267,6 +266,8 @@ void Election::note_trouble(const KnownManager& other) {
                          spared->second.pause / std::chrono::seconds(1));
 }
 
+void Election::be_cut_off() { apply(SmEvent::CutOff, {}, print_sm_event(SmEvent::CutOff)); }
+
 void Election::look_around() {
   if (state_ != SmState::Master || holding_ || go_on_ || others_.empty()) return;
   survey({}, nullptr);
@@ -337,6 +338,12 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       others_.clear();
       enter(step->next, why);
       return hooks_.look(std::string(why));
+    case SmAction::LookOn:
+      end_talks();
+      news_ = news_ || !others_.empty();
+      others_.clear();
+      enter(step->next, why);
+      return report_changes();
     case SmAction::AcknowledgeAndTake: {
       end_talks();
       spared_.clear();
@@ -531,7 +538,18 @@ void Election::beat() {
     log::warn("sm.stalled", "this process stood still; another manager may rule by now");
     return apply(SmEvent::Stalled, {}, print_sm_event(SmEvent::Stalled));
   }
+  if (!others_.empty() && !holding_) watch_own_link();
   beat_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval / 2, [this] { beat(); });
+}
+
+/// Whoever stands by takes over when our cable has been out for a while: by then we know that it
+/// is, and are no master any more when it is back.
+void Election::watch_own_link() {
+  read_own_port(request_scope_, [this](const std::optional<PortInfo>& own) {
+    if (!own || state_ != SmState::Master) return;
+    const bool has_link = own->state() != PortState::Down;
+    if (std::exchange(has_link_, has_link) && !has_link) hooks_.on_own_link_lost();
+  });
 }
 
 void Election::adopt(const ElectionConfig& config) {

@@ -85,6 +85,9 @@ class Election {
     /// subnet is not known. Who sent something is where it came from, not who it says it is.
     std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
+    /// The port that we sit on has no link, while others could take over.
+    std::function<void()> on_own_link_lost;
+
     /// Something is being written, or somebody has no copy yet: a handover that can wait, waits for
     /// settle(), and a cycle that asked for the survey goes on.
     std::function<bool()> busy;
@@ -105,6 +108,13 @@ class Election {
   /// master afterwards and nobody stands against it, or a handover waits; at once when there is
   /// nobody to ask; otherwise hooks said what happens instead. Requires: Discovering or Master.
   void survey(std::vector<ManagerAddress> where, std::function<void()> go_on);
+
+  /// A sweep of everything begins.
+  void begin_look() { look_began_ = runtime_.now(); }
+
+  /// The sweep found nobody but ourselves: as if we had not looked yet. Who rules where we cannot
+  /// look is not known. Requires: Discovering or Master.
+  void be_cut_off();
 
   /// What our own port can do, as the last sweep found it: CapabilityMask.
   void know_own_port(std::uint32_t capability_mask) { own_capability_mask_ = capability_mask; }
@@ -227,6 +237,7 @@ class Election {
   }
 
   void beat();
+  void watch_own_link();
 
   Runtime& runtime_;
   SmpClient& client_;
@@ -239,6 +250,7 @@ class Election {
   bool news_ = false;          // of the others, since on_others
   bool put_off_ = false;       // a handover that waits for settle()
   bool checks_m_key_ = false;  // of an order, which waits
+  bool has_link_ = true;       // the own port, when it was last asked
   std::map<Guid, KnownManager> others_;
   std::map<Guid, SmRefusal> spared_;
   std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when

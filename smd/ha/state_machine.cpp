@@ -16,6 +16,7 @@ constexpr std::array kRows = {
     SmTransition{S::Discovering, E::HigherFound, {S::Standby, Poll}},
     SmTransition{S::Discovering, E::HigherMasterFound, {S::Standby, Poll}},
     SmTransition{S::Discovering, E::LowerMasterFound, {S::Standby, Poll}},
+    SmTransition{S::Discovering, E::CutOff, {S::Discovering, LookOn}},
 
     SmTransition{S::Standby, E::MasterLost, {S::Discovering, Discover}},
     SmTransition{S::Standby, E::Discover, {S::Discovering, Discover}},
@@ -34,6 +35,7 @@ constexpr std::array kRows = {
     SmTransition{S::Master, E::Unanswered, {S::Master, Resume}},
     SmTransition{S::Master, E::Overdue, {S::Master, SendHandover}},
     SmTransition{S::Master, E::Stalled, {S::Discovering, Discover}},
+    SmTransition{S::Master, E::CutOff, {S::Discovering, LookOn}},
 };
 
 std::optional<SmEvent> event_of(std::uint32_t modifier) {
@@ -150,6 +152,8 @@ std::string_view print_sm_event(SmEvent event) {
       return "the other master does not hand over";
     case E::Stalled:
       return "this process stood still";
+    case E::CutOff:
+      return "nobody is seen";
   }
   return "unknown";
 }

@@ -46,13 +46,16 @@ enum class SmEvent : std::uint8_t {
   // Of a handover under way:
   Unanswered,  // nobody acknowledged ours
   Overdue,     // the lower master did not begin its own
-  // Ours alone: the process stood still for so long that others may have taken over.
+  // Ours alone: the process stood still for so long that others may have taken over; or nobody is
+  // seen but ourselves.
   Stalled,
+  CutOff,
 };
 
 enum class SmAction : std::uint8_t {
   None,
   Discover,            // sweep everything, and write nothing until the sweep is judged
+  LookOn,              // the owner sweeps again of its own accord
   TakeOver,            // sweep everything, then make the subnet one's own
   AcknowledgeAndTake,  // the same, after an Acknowledge to who handed over
   Poll,                // watch the manager that was found

@@ -81,7 +81,7 @@ void Cycle::take_in() {
   found_.fabric = parts_.deferred_work.with_known(*found_.fabric, parts_.settings.site_nodes);
   leave_out_known_refusing();
   leave_out_inactive_links();
-  if (before_.in_force) {
+  if (before_.in_force && !is_cut_off(*found_.fabric)) {
     const Fabric& before = before_.in_force->fabric();
     if (!delta_) delta_ = diff_fabrics(before, *found_.fabric);
     report_.changes = log_changes(before, *found_.fabric, *delta_, parts_.state.said_changes);
@@ -121,6 +121,14 @@ void Cycle::count_found() {
   report_.silent = found_.silent;
   report_.counts = count(*found_.fabric);
   report_.cut_off = is_cut_off(*found_.fabric);
+}
+
+void Cycle::end_cut_off() {
+  ManagerState& state = parts_.state;
+  static_cast<void>(choose_partitions(parts_.settings, *found_.fabric, state.partitions));
+  report_.partition_faults = state.partitions.faults;
+  state.was_cut_off = state.in_force != nullptr;
+  finish();
 }
 
 void Cycle::proceed() {
@@ -233,7 +241,8 @@ void Cycle::read_held() { read_back(&Cycle::route); }
 bool Cycle::was_ruled_by_another(PortIdx end) const {
   const Fabric& fabric = *found_.fabric;
   return before_.in_force && fabric.port_info[end].master_sm_lid != lids_.base[fabric.sm_port] &&
-         !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[end]]);
+         (parts_.state.was_cut_off ||
+          !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[end]]));
 }
 
 /// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again. What they
@@ -517,6 +526,7 @@ void Cycle::end_trial(std::string why, bool needs_force) {
 void Cycle::mark_verified() {
   ManagerState& state = parts_.state;
   state.stale = new_silence_ ? print_silence(report_.silent.size()) : std::string{};
+  state.was_cut_off = false;
   state.silence = report_.silent;
 }
 
@@ -567,7 +577,7 @@ bool Cycle::gives_way() {
   return true;
 }
 
-/// Less than half of the switches are left, as where the own cable was pulled.
+/// Less than half of the switches are left, as where the own switch has lost its cables.
 bool Cycle::is_mostly_lost(const ActiveSubnet& before) const {
   return 2 * found_.fabric->switch_count() < before.fabric().switch_count();
 }

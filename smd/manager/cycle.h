@@ -90,6 +90,10 @@ class Cycle {
   /// Requires: on_found ran.
   void proceed();
 
+  /// In its place, where on_found said that nobody is seen: nothing is numbered or written, and
+  /// what is known of the others stays.
+  void end_cut_off();
+
   /// Somebody waits for the end of the cycle: statistics are left out if they are still being
   /// computed, and the report has what the check of the change said.
   void stop_measuring() { measuring_.request_stop(); }

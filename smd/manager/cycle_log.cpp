@@ -72,7 +72,8 @@ void log_cycle(const CycleReport& cycle, SaidFaults& said) {
     log::error("discovery.out_of_reach", "why=\"{}\"", said.out_of_reach);
   if (is_news(said.lid_shortage, cycle.lid_shortage, failed))
     log::error("lid.none_left", "what=\"{}\"", said.lid_shortage);
-  if (cycle.cut_off) log::warn("discovery.cut_off", "the manager's own port has no link");
+  if (is_news(said.cut_off, std::string(cycle.cut_off ? print_cut_off(cycle) : ""), failed))
+    log::warn("discovery.cut_off", "{}", said.cut_off);
   if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), failed))
     log::warn("m_key.foreign", "what=\"{}\"", said.foreign_keys);
   for (const ProgramFault& fault : cycle.faults) {
@@ -102,7 +103,9 @@ void log_cycle(const CycleReport& cycle, SaidFaults& said) {
       "reason=\"{}\" result={} discovery={} engine={} transition={} phases={} switches={} nodes={} "
       "smps={} blocks={} faults={}",
       cycle.reason,
-      cycle.up() ? "up" : "not_up",
+      cycle.cut_off ? "cut_off"
+      : cycle.up()  ? "up"
+                    : "not_up",
       cycle.partial ? "partial" : "full",
       cycle.engine,
       print_transition_kind(cycle.transition.kind),
@@ -227,7 +230,7 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
     alarms.push_back(
         fmt::format("a change was written that nothing proves free of deadlock (sm.unproved): {}",
                     cycle.transition.why));
-  if (cycle.cut_off) alarms.push_back("the manager's own port has no link: it manages itself only");
+  if (cycle.cut_off) alarms.emplace_back(print_cut_off(cycle));
   if (!cycle.lid_shortage.empty()) alarms.push_back(cycle.lid_shortage);
   if (!cycle.qos_fault.empty()) alarms.push_back(cycle.qos_fault);
   for (const std::string& each : cycle.partition_faults) alarms.push_back("partitions: " + each);

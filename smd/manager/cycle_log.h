@@ -16,6 +16,7 @@ struct SaidFaults {
   std::vector<DuplicateGuid> duplicates;
   std::string out_of_reach;
   std::string lid_shortage;
+  std::string cut_off;
   std::string foreign_keys;
 };
 

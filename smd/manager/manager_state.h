@@ -39,11 +39,14 @@ struct ManagerState {
   /// answered before and were not found again: they may still forward. Null: none was made.
   std::shared_ptr<const ActiveSubnet> with_lost;
 
-  /// What was in force before less than half of its switches were left, as where the own cable is
-  /// out: what comes back is routed as it was. Null: all of it came back, or loads were rebalanced
-  /// without the rest, or something else was asked for since.
+  /// What was in force before less than half of its switches were left, as where the own switch has
+  /// lost its cables: what comes back is routed as it was. Null: all of it came back, or loads were
+  /// rebalanced without the rest, or something else was asked for since.
   std::shared_ptr<const ActiveSubnet> before_loss;
   std::set<Guid> lost_then;  // switches of it that are not back yet
+
+  /// Nobody else was seen since `in_force` was found: others may have ruled and written meanwhile.
+  bool was_cut_off = false;
 
   AdvertisedSls advertised;  // SLs that hosts may be using
 

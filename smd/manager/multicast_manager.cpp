@@ -52,6 +52,23 @@ constexpr Duration kLastRetry = std::chrono::seconds(60);
 
 }  // namespace
 
+std::vector<std::string> print_alarms(const MulticastStats& stats) {
+  std::vector<std::string> out;
+  if (!stats.vl_refused.empty())
+    out.push_back("multicast and unicast packets may block each other: " + stats.vl_refused);
+  if (!stats.discarded.empty())
+    out.push_back("switches discard multicast packets: " + stats.discarded);
+  if (!stats.mtu_too_large.empty())
+    out.push_back("large multicast packets may be lost: " + stats.mtu_too_large);
+  if (stats.unmet == 0) return out;
+  out.push_back(fmt::format("{} MLIDs: entries not confirmed; {}", stats.unmet, stats.unmet_why));
+  if (stats.held_up > 0) {
+    out.back() += fmt::format(
+        "; {} of them stay as they were, or what it holds could send packets round", stats.held_up);
+  }
+  return out;
+}
+
 void MulticastManager::stop() {
   restored_ = to_restore();
   for (Timer* timer :

@@ -69,6 +69,9 @@ struct MulticastStats {
   std::optional<bool> acyclic = true;
 };
 
+/// One line each; empty when all is well.
+[[nodiscard]] std::vector<std::string> print_alarms(const MulticastStats& stats);
+
 /// What trees are worth, as they are wanted.
 struct TreeReport {
   struct OfTree {

@@ -104,10 +104,6 @@ void SubnetManager::connect() {
   multicast_.on_credit_loop([this] { return request_multicast_vl(); });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
     if (!change.now) return multicast_.stop();
-    // A manager that lost its own cable knows nothing of the others, and they go on as they are.
-    if (is_cut_off(change.now->fabric()) &&
-        (multicast_.realm() != nullptr || !multicast_.to_restore().empty()))
-      return;
     multicast_.adopt(change.now, settings_);
   });
   active_.subscribe([this](const Publisher<ActiveSubnet>::Change& change) {
@@ -134,6 +130,7 @@ void SubnetManager::start() {
 Election::Hooks SubnetManager::election_hooks() {
   return {.look =
               [this](std::string reason) {
+                if (active_.current()) active_.publish(nullptr);
                 drop_work();
                 begin_cycle(SweepTrigger::of_everything(std::move(reason)));
               },
@@ -163,6 +160,7 @@ Election::Hooks SubnetManager::election_hooks() {
               [this](const SmpRoute& route) {
                 return state_.in_force ? find_port_at(*state_.in_force, route) : std::nullopt;
               },
+          .on_own_link_lost = [this] { request_sweep("the own port has no link"); },
           .busy =
               [this] {
                 const bool behind = observer_.standby_is_behind();  // its time runs from now on
@@ -183,9 +181,8 @@ void SubnetManager::on_sm_state(SmState state) {
                 : state == SmState::Discovering ? Listen::WithoutRepress
                                                 : Listen::Off);
   observer_.on_role(state);
-  if (state == SmState::Master) return;
+  if (state == SmState::Master || state == SmState::Discovering) return;
   if (active_.current()) active_.publish(nullptr);
-  if (state == SmState::Discovering) return;
   drop_work();
   if (next_settings_) take_settings();
   enter(state == SmState::Standby ? Phase::Standby : Phase::NotActive);
@@ -239,7 +236,10 @@ void SubnetManager::drop_cycle(std::string_view why) {
 }
 
 void SubnetManager::adopt(Settings settings) {
-  election_.adopt(settings.election);
+  // Keys go with those of the ports, or what names one would be taken for it.
+  ElectionConfig soon = settings.election;
+  soon.m_key = settings_.election.m_key;
+  election_.adopt(soon);
   keep_ordered_engine(settings);
   next_settings_ = std::move(settings);
   if (is_standby()) take_settings();
@@ -314,20 +314,7 @@ std::vector<std::string> SubnetManager::alarms() const {
                               trial_->why));
   if (!election_.trouble().empty()) out.push_back(election_.trouble());
   if (std::string storm = traps_.alarm(); !storm.empty()) out.push_back(std::move(storm));
-  if (const std::string& why = multicast_.stats().vl_refused; !why.empty())
-    out.push_back("multicast and unicast packets may block each other: " + why);
-  if (const std::string& row = multicast_.stats().discarded; !row.empty())
-    out.push_back("switches discard multicast packets: " + row);
-  if (const std::string& why = multicast_.stats().mtu_too_large; !why.empty())
-    out.push_back("large multicast packets may be lost: " + why);
-  if (const MulticastStats& trees = multicast_.stats(); trees.unmet > 0) {
-    out.push_back(fmt::format("{} MLIDs: entries not confirmed; {}", trees.unmet, trees.unmet_why));
-    if (trees.held_up > 0) {
-      out.back() +=
-          fmt::format("; {} of them stay as they were, or what it holds could send packets round",
-                      trees.held_up);
-    }
-  }
+  for (std::string& each : print_alarms(multicast_.stats())) out.push_back(std::move(each));
   if (state_.in_force) {
     for (std::string& each : deferred_work_.print_leftovers(state_.in_force->fabric()))
       out.push_back(std::move(each));
@@ -338,6 +325,10 @@ std::vector<std::string> SubnetManager::alarms() const {
 /// Who else manages here is asked before anything is written.
 void SubnetManager::survey(const SweepReport& found) {
   const Fabric& fabric = *found.fabric;
+  if (is_cut_off(fabric)) {
+    election_.be_cut_off();
+    return cycle_->end_cut_off();
+  }
   election_.know_own_port(fabric.port_info[fabric.sm_port].capability_mask);
   election_.survey(find_other_managers(found), [this] {
     if (cycle_) cycle_->proceed();
@@ -395,6 +386,7 @@ void SubnetManager::take_settings() {
   settings_ = *std::exchange(next_settings_, std::nullopt);
   partitions_taken_ = partitions_asked_;
   take_m_keys();
+  election_.adopt(settings_.election);
   traps_.adopt(settings_);
   if (deferred_work_.set_leftovers(settings_.leftovers)) deferred_work_due_since_ = runtime_.now();
 }
@@ -422,6 +414,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   light_sweep_.reset();
   deferred_work_.stop();
   traps_.begin_sweep();
+  if (election_.state() == SmState::Discovering) election_.begin_look();
   is_published_ = false;
   tried_ = is_trying_ ? trial_->engine : std::string{};
   reason_ = why.reason;
@@ -439,7 +432,8 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
                    .deferred_work = deferred_work_,
                    .meter = meter_,
                    // Also of one that was handed the subnet: the order may be an old one.
-                   .read_only = !state_.in_force && !settings_.strategy.lids_while_sweeping,
+                   .read_only = (!state_.in_force || election_.state() == SmState::Discovering) &&
+                                !settings_.strategy.lids_while_sweeping,
                    .trial_engine = tried_,
                    .engine_by_force = engine_by_force_},
       Cycle::Hooks{
@@ -506,6 +500,7 @@ void SubnetManager::on_cycle(CycleReport report) {
   multicast_.end_way();
   meter_.lap();  // what follows belongs to the detection of the next change
   note_trial(report);
+  if (report.cut_off && !report.error) return on_cut_off(report);
   if (!report.error) {
     last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
     if (!report.quiet) partitions_in_force_ = partitions_taken_;
@@ -547,6 +542,20 @@ void SubnetManager::on_cycle(CycleReport report) {
   next();
 }
 
+/// Nobody but ourselves was seen, and the next sweep looks again.
+void SubnetManager::on_cut_off(const CycleReport& report) {
+  last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
+  partitions_failed_ = partitions_taken_;
+  swept_ = changed_ = runtime_.now();
+  ++cycles_;
+  traps_.end_sweep(false);
+  keep(report);
+  enter(Phase::Idle);
+  cycle_ended_.emit(*last_);
+  observer_.on_cycle(*last_);
+  next();
+}
+
 /// The report goes where readers find it.
 void SubnetManager::keep(const CycleReport& report) {
   log_cycle(report, said_);
@@ -563,12 +572,13 @@ void SubnetManager::keep(const CycleReport& report) {
                       std::ranges::any_of(kept.silent, [&](const SilentPort& each) {
                         return std::ranges::count(last_->silent, each) == 0;
                       });
-  retry_.on_cycle(std::move(trouble), kept.partial, runtime_.now(), sweep_pause(), is_new);
+  const bool looks_on = is_new || kept.cut_off;
+  retry_.on_cycle(std::move(trouble), kept.partial, runtime_.now(), sweep_pause(), looks_on);
   if (bring_up_ && (kept.error || found_something(kept, *last_))) {
     ++change_count_;
     changes_.push_front(kept);
     if (changes_.size() > kChangesKept) changes_.pop_back();
-  } else if (!bring_up_ && !kept.error) {
+  } else if (!bring_up_ && !kept.error && !kept.cut_off) {
     bring_up_ = kept;
   }
   last_ = std::move(kept);

@@ -218,6 +218,7 @@ class SubnetManager {
   [[nodiscard]] SwitchRanks directions_to_keep() const;
   void publish();
   void on_cycle(CycleReport report);
+  void on_cut_off(const CycleReport& report);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
   void next();

@@ -90,7 +90,7 @@ std::string verdict(const CycleReport& cycle) {
                     cycle.fault_count);
     return cycle.lid_shortage.empty() ? out : out + "; " + cycle.lid_shortage;
   }
-  if (cycle.cut_off) return "the manager's own port has no link: it manages itself only";
+  if (cycle.cut_off) return std::string(print_cut_off(cycle));
   return "up and verified";
 }
 

@@ -89,7 +89,9 @@ std::optional<Guid> find_port_at(const ActiveSubnet& now, const SmpRoute& route)
 }
 
 bool is_cut_off(const Fabric& fabric) {
-  return fabric.node_count() == 1 && !fabric.is_switch(fabric.sm_node);
+  const auto leads_nowhere = [](PortIdx peer) { return peer == kNone<PortIdx>; };
+  return fabric.node_count() == 1 && !fabric.is_switch(fabric.sm_node) &&
+         std::ranges::all_of(fabric.peer, leads_nowhere);
 }
 
 std::shared_ptr<const ActiveSubnet> with_fabric(const ActiveSubnet& now,

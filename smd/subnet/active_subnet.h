@@ -79,7 +79,7 @@ struct ActiveSubnet {
 /// Nothing: through a port that had no link; there may be a new one.
 [[nodiscard]] std::optional<Guid> find_port_at(const ActiveSubnet& now, const SmpRoute& route);
 
-/// The manager's own port has no link: it manages itself only.
+/// Nobody is seen but the manager: its own port has no link, or nobody answers there.
 [[nodiscard]] bool is_cut_off(const Fabric& fabric);
 
 /// The same routes on `fabric`, which has the same nodes and cables and knows more of them.

@@ -63,9 +63,15 @@ std::string print_out_of_reach(const CycleReport& cycle) {
       ports == 1 ? "leads" : "lead");
 }
 
+std::string_view print_cut_off(const CycleReport& cycle) {
+  return cycle.silent.empty() ? "the manager's own port has no link: nobody is seen"
+                              : "nobody answers behind the manager's own port";
+}
+
 Trouble trouble_of(const CycleReport& cycle) {
   using Kind = Trouble::Kind;
   if (cycle.error) return {Kind::CycleFailed, cycle.error->context};
+  if (cycle.cut_off) return {Kind::CutOff, std::string(print_cut_off(cycle))};
   if (cycle.check_differs) return {Kind::ChecksDiffer, "the checks of routes differ"};
   const auto count = [](Kind kind, std::uint64_t number, std::string_view of_what) {
     return Trouble{kind, fmt::format("{} {}", number, of_what)};

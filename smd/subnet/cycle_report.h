@@ -114,7 +114,7 @@ struct CycleReport {
   std::vector<Guid> resweep;           // switches that changed while they were being read
   std::vector<PortIdx> came_up;        // in the snapshot in force: ports that were in Initialize
   std::uint64_t ports_down_after = 0;  // managed ports that are not Active at the end
-  bool cut_off = false;                // the manager's own port has no link: it manages itself only
+  bool cut_off = false;        // nobody was seen but the manager: it ended there, without error
   std::optional<Error> error;  // the cycle ended early: nothing after this point was written
   TimePoint began;
   TimePoint ended;
@@ -145,6 +145,9 @@ struct CycleReport {
 /// "2 ports lead further than …"; empty when none does.
 [[nodiscard]] std::string print_out_of_reach(const CycleReport& cycle);
 
+/// Of one that is cut off.
+[[nodiscard]] std::string_view print_cut_off(const CycleReport& cycle);
+
 /// Why the fabric may be other than the manager believes without anybody telling it.
 struct Trouble {
   enum class Kind : std::uint8_t {
@@ -157,6 +160,7 @@ struct Trouble {
     OutOfReach,
     Silence,
     DuplicateGuids,
+    CutOff,
   };
 
   Kind kind = Kind::None;

@@ -466,10 +466,14 @@ TEST(OwnCable, KeepsNothingForOthersOnceLoadsAreBalancedWithoutThem) {
   const std::uint32_t host = subnet.fabric.spec().sm_node;
   set_own_cable(subnet, host, false);
   ASSERT_TRUE(subnet.settle());
-  const std::set<std::uint32_t> part = list_near(subnet, leaf_of(subnet, host), 12);
-  set_border(subnet, part, false);
-  set_own_cable(subnet, host, true);
-  ASSERT_TRUE(subnet.settle());
+  std::set<std::uint32_t> part;
+  for (const std::size_t switches : {5u, 12u}) {
+    set_border(subnet, part, true);
+    part = list_near(subnet, leaf_of(subnet, host), switches);
+    set_border(subnet, part, false);
+    set_own_cable(subnet, host, true);
+    ASSERT_TRUE(subnet.settle());
+  }
   ASSERT_TRUE(subnet.run_until([&] { return subnet.manager.at_rest(); }, std::chrono::seconds(1)));
   ASSERT_EQ(subnet.manager.in_force()->fabric().switch_count(), part.size());
   EXPECT_EQ(subnet.kept().directions.size(), 16u);
@@ -497,6 +501,104 @@ TEST(OwnCable, IsNotTakenForOutWhereOtherSwitchesAreThere) {
     for (const auto& each : mine) EXPECT_EQ(std::ranges::count(subnet.kept().directions, each), 1);
     disturb(subnet, [&] { return subnet.settle(); });
   }
+}
+
+// Whoever comes back does not find itself master beside another: two would rule until one heard of
+// the other, and what the one wrote who ruled meanwhile would be undone.
+TEST(OwnCable, OfAMasterLeavesTheSubnetToTheNextAndIsNoMasterWhenItIsBack) {
+  Managers all("fat-tree:k=4,levels=2", {"host-00000", "host-00007"});
+  const std::uint32_t late = all.node("host-00004");
+  all.fabric.set_node(late, false);
+  all[0].start(manager_settings(9));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  all[1].start(manager_settings(2), all[0].kept());  // as it has a copy
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  set_own_cable(all, all[0].node, false);
+  ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Discovering; },
+                            std::chrono::seconds(3)))
+      << "before anybody takes over";
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master; }, std::chrono::seconds(10)));
+  ASSERT_TRUE(all.run_until([&] { return all[1].manager->at_rest(); }, std::chrono::seconds(10)));
+  all.fabric.set_node(late, true);
+  all.run_for(std::chrono::seconds(60));
+  EXPECT_EQ(all[0].state(), SmState::Discovering);
+  EXPECT_EQ(all[0].manager->alarms(),
+            std::vector<std::string>{"the manager's own port has no link: nobody is seen"});
+  const auto lids = all.lids();
+  ASSERT_TRUE(lids.contains(all.fabric.spec().nodes[late].ports[1].guid));
+  bool both = false;
+  const std::uint64_t orders = all[1].sets;
+  set_own_cable(all, all[0].node, true);
+  ASSERT_TRUE(all.run_until(
+      [&] {
+        both = both || (all[0].state() == SmState::Master && all[1].state() == SmState::Master &&
+                        !all[1].manager->election().holding());
+        return all[0].state() == SmState::Master && all[1].state() == SmState::Standby;
+      },
+      std::chrono::seconds(60)));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  EXPECT_FALSE(both) << "it stood by first, and was handed the subnet";
+  EXPECT_GT(all[1].sets, orders) << "who ruled brought its port up";
+  EXPECT_EQ(all.lids(), lids);
+  EXPECT_EQ(all.longest_rivalry, Duration{0});
+}
+
+TEST(OwnCable, OfAStandbyMakesItNoMaster) {
+  Managers all("fat-tree:k=4,levels=2", {"host-00000", "host-00007"});
+  Settings settings = manager_settings(2);
+  settings.election.master_priority = 15;
+  all[0].start(settings);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  settings.election.priority = 9;
+  all[1].start(settings);
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  ASSERT_EQ(all[1].state(), SmState::Standby);
+  const auto lids = all.lids();
+  bool ruled = false;
+  const auto watch = [&](bool up, Duration time) {
+    set_own_cable(all, all[1].node, up);
+    (void)all.run_until(
+        [&] {
+          ruled = ruled || all[1].state() == SmState::Master;
+          return false;
+        },
+        time);
+  };
+  watch(false, std::chrono::minutes(2));
+  EXPECT_EQ(all[1].state(), SmState::Discovering);
+  watch(true, std::chrono::seconds(30));
+  EXPECT_EQ(all[1].state(), SmState::Standby);
+  EXPECT_FALSE(ruled);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+  EXPECT_EQ(all.lids(), lids);
+  EXPECT_EQ(all.find_fault(), "");
+}
+
+// Nothing is forgotten for a cable that was out while nobody else ruled: hosts are not asked to
+// register again, and no entry is written.
+TEST(OwnCable, OfAManagerThatIsAloneCostsHostsNothing) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
+  ASSERT_TRUE(subnet.bring_up());
+  unsigned told = 0, written = 0;
+  subnet.tap.on_send = [&](const Smp& smp) -> Result<bool> {
+    if (smp.method != Method::Set) return true;
+    if (is_about(smp, AttributeId::PortInfo))
+      told += decode_port_info(smp.data).value().client_reregister;
+    written += is_about(smp, AttributeId::LinearForwardingTable);
+    return true;
+  };
+  for (const bool up : {false, true}) {
+    set_own_cable(subnet, subnet.fabric.spec().sm_node, up);
+    ASSERT_TRUE(subnet.run_until(
+        [&] { return subnet.manager.at_rest() && subnet.manager.last_cycle()->cut_off != up; },
+        std::chrono::minutes(1)));
+    EXPECT_EQ(subnet.manager.election().state(), up ? SmState::Master : SmState::Discovering);
+    EXPECT_NE(subnet.manager.active().current(), nullptr) << "who asks for it may see it";
+  }
+  EXPECT_LE(told, 1u) << "the own port comes up anew";
+  EXPECT_EQ(written, 0u);
+  EXPECT_EQ(find_broken_route(subnet), "");
 }
 
 }  // namespace own_cable_test

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,9 @@ namespace smd::test {
 namespace {
 
 constexpr Duration kSample = std::chrono::milliseconds(10);
+
+/// It has nobody to rule.
+bool is_alone(const std::vector<bool>& part) { return std::ranges::count(part, true) == 1; }
 
 }  // namespace
 
@@ -158,6 +162,10 @@ bool Managers::settled() const {
     if (!member->alive()) continue;
     if (member->runtime->paused() || !member->manager->at_rest()) return false;
     const std::vector<bool> part = part_of(*this, member->node);
+    if (is_alone(part)) {
+      if (member->state() != SmState::Discovering) return false;
+      continue;
+    }
     unsigned masters = 0;
     for (const auto& other : members) {
       if (!other->alive() || !part[other->node]) continue;
@@ -179,6 +187,7 @@ std::string Managers::find_fault() const {
   for (const auto& member : members) {
     if (!member->alive()) continue;
     const std::vector<bool> part = part_of(*this, member->node);
+    if (is_alone(part)) continue;
     std::set<Lid> rulers;
     for (const auto& other : members) {
       if (other->alive() && part[other->node] && other->state() == SmState::Master)

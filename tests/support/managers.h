@@ -120,7 +120,8 @@ class Managers : public TimedFabric {
   /// Runs until `done`; false when `limit` passed first.
   bool run_until(const std::function<bool()>& done, Duration limit);
 
-  /// Every member that lives rests, and each part of the fabric with one of them has one master.
+  /// Every member that lives rests, and each part of the fabric with one of them has one master;
+  /// who is alone in its part looks on.
   [[nodiscard]] bool settled() const;
 
   /// Runs until they have settled; false when `limit` passed first.

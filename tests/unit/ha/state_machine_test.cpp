@@ -41,6 +41,8 @@ constexpr Transition kTransitions[] = {
     {"MasterGoesOnUnanswered", S::Master, E::Unanswered, S::Master, A::Resume},
     {"MasterHandsOverWhenOverdue", S::Master, E::Overdue, S::Master, A::SendHandover},
     {"MasterLooksAfterAPause", S::Master, E::Stalled, S::Discovering, A::Discover},
+    {"WhoSeesNobodyGoesOnLooking", S::Discovering, E::CutOff, S::Discovering, A::LookOn},
+    {"MasterThatSeesNobodyLooks", S::Master, E::CutOff, S::Discovering, A::LookOn},
 };
 
 class Transitions : public testing::TestWithParam<Transition> {};
@@ -59,7 +61,7 @@ TEST(StateMachine, HasNoOtherTransition) {
   for (const Transition& row : kTransitions) allowed.insert({row.from, row.event});
   EXPECT_EQ(sm_transitions().size(), allowed.size());
   for (int s = 0; s <= 3; ++s) {
-    for (int e = 0; e <= static_cast<int>(E::Stalled); ++e) {
+    for (int e = 0; e <= static_cast<int>(E::CutOff); ++e) {
       const auto state = static_cast<S>(s);
       const auto event = static_cast<E>(e);
       EXPECT_EQ(find_step(state, event).has_value(), allowed.contains({state, event}))
