@@ -22,6 +22,24 @@ namespace {
 constexpr Duration kLongestSave = std::chrono::seconds(2);
 constexpr Duration kSaveLook = std::chrono::milliseconds(1);
 
+/// The own port names another master, or so do most of those that name any: our own cable was out
+/// while that one ruled.
+bool names_another_master(const Fabric& fabric) {
+  const Lid own = fabric.port_info[fabric.sm_port].lid;
+  const auto names_another = [&](PortIdx port) {
+    const Lid master = fabric.port_info[port].master_sm_lid;
+    return master != kUnassignedLid && master != own;
+  };
+  if (names_another(fabric.sm_port)) return true;
+  std::size_t ours = 0, others = 0;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port) || fabric.port_info[port].master_sm_lid == kUnassignedLid)
+      continue;
+    ++(names_another(port) ? others : ours);
+  }
+  return others > ours;
+}
+
 }  // namespace
 
 Cycle::Cycle(const Parts& parts, Hooks hooks) : parts_(parts), hooks_(std::move(hooks)) {}
@@ -166,14 +184,36 @@ void Cycle::take_keys() {
   });
 }
 
-/// Where somebody else was master since our LIDs were written down, those of the fabric hold.
+/// Where somebody else was master since our LIDs were written down, those of the fabric hold. Who
+/// takes over cannot tell by what ports say: another master may have had the LID that he has now.
 void Cycle::follow_other_master() {
   ManagerState& state = parts_.state;
-  if (state.in_force) return;
-  const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
-  if (own.master_sm_lid == kUnassignedLid || own.master_sm_lid == own.lid) return;
-  state.reregister = state.taking_over = true;
+  if (state.in_force && !state.was_cut_off) return heed_joined();
+  const bool ruled = names_another_master(*found_.fabric);
+  if (ruled) state.reregister = state.taking_over = true;
+  if (!ruled && (state.in_force || !state.taking_over)) return;
   state.book = follow_fabric(*found_.fabric, std::move(state.book));
+}
+
+/// Of a subnet that was joined to this one: what runs there keeps its LIDs, whatever we wrote down
+/// before the two were parted. A host that was plugged in is not Active yet, and has those that we
+/// gave it.
+void Cycle::heed_joined() {
+  const Fabric& fabric = *found_.fabric;
+  std::vector<Guid> joined;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortInfo& info = fabric.port_info[port];
+    if (fabric.is_end_port(port) && is_unicast(info.lid) && info.state() >= PortState::Armed &&
+        !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[port]]))
+      joined.push_back(fabric.port_guid[port]);
+  }
+  if (joined.empty()) return;
+  std::ranges::sort(joined);
+  auto records = parts_.state.book.extract_sequence();
+  const auto [end, last] = std::ranges::remove_if(
+      records, [&](const auto& each) { return std::ranges::binary_search(joined, each.first); });
+  records.erase(end, last);
+  parts_.state.book.adopt_sequence(boost::container::ordered_unique_range, std::move(records));
 }
 
 /// A step of its own for the loop: whoever asks the administration is answered in between.

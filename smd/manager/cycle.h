@@ -125,6 +125,7 @@ class Cycle {
   void look_again_at_raised();
   void take_keys();
   void follow_other_master();
+  void heed_joined();
   void soon(void (Cycle::*then)());
   void address();
   void await_book();
