@@ -212,6 +212,7 @@ std::vector<std::string> Daemon::alarms() const {
   if (!differ.empty())
     out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
                               fmt::join(differ, ", ")));
+  if (replica_ && !replica_->alarm().empty()) out.push_back(replica_->alarm());
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
   if (std::string unsaved = files_.alarm(); !unsaved.empty()) out.push_back(std::move(unsaved));
   if (!options_.log_trouble.empty())
@@ -514,7 +515,9 @@ SubnetManager::Observer Daemon::observe() {
   observer.on_phase = [this](Phase phase) { on_phase(phase); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
   observer.on_role = [this](SmState) { note_role(); };
-  observer.standby_is_behind = [this] { return replica_ && replica_->standby_is_behind(); };
+  observer.standby_is_behind = [this](Guid standby) {
+    return replica_ && replica_->is_behind(standby);
+  };
   return observer;
 }
 

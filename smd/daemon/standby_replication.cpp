@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "smd/base/log.h"
 #include "smd/config/config.h"
 #include "smd/state/record_store.h"
@@ -26,6 +29,9 @@ constexpr const char* kOptions = "options";
 
 /// Between checks of a reader that is behind.
 constexpr Duration kHandoverCheckInterval = std::chrono::milliseconds(20);
+
+/// Between two looks who has a copy.
+constexpr Duration kCopyCheckInterval = std::chrono::seconds(5);
 
 /// One line, where there is a fault; true where there is none.
 bool is_readable(const Faults& faults) {
@@ -86,6 +92,15 @@ void StandbyReplication::note_role(SubnetManager* manager, std::uint64_t subnet_
     hello.manager = manager->election().info().guid;
     hello.state = manager->election().state();
   }
+  if (hello.state != role_) {
+    has_ruled_ = role_ == SmState::Master || has_ruled_;
+    if (!has_taken_ || role_ == SmState::Master) blocked_ = store_.get().turns;
+    role_ = hello.state;
+    has_taken_ = false;
+    lacking_since_.reset();
+    alarm_.clear();
+    watch_copies();
+  }
   server_.present(hello);
   client_.present(hello);
   client_.enable(hello.state == SmState::Standby);
@@ -114,12 +129,13 @@ void StandbyReplication::publish_soon() {
   });
 }
 
-bool StandbyReplication::standby_is_behind() {
+bool StandbyReplication::is_behind(Guid standby) {
   server_.note_change();  // also of what was changed without note_change()
-  if (client_.peers().empty() || (!owed_ && server_.is_current())) {
+  if (client_.peers().empty() || (!owed_ && server_.is_current(standby))) {
     handover_since_.reset();
     return false;
   }
+  if (std::exchange(handover_to_, standby) != standby) handover_since_.reset();
   if (!handover_since_) handover_since_ = runtime_.now();
   watch_handover();
   return runtime_.now() - *handover_since_ < kHandoverWait;
@@ -135,6 +151,60 @@ void StandbyReplication::watch_handover() {
       handover_since_.reset();
     }
   });
+}
+
+/// Why a standby that should have a copy has none; empty: all have.
+std::string StandbyReplication::find_lack() const {
+  const std::vector<replica::PeerView> peers = client_.peers();
+  if (manager_ == nullptr || peers.empty()) return "";
+  const Election& election = manager_->election();
+  if (role_ == SmState::Master) {
+    std::size_t readers = 0;
+    std::vector<Guid> without;
+    for (const auto& [guid, known] : election.others()) {
+      if (!known.info || known.excluded || state_of(*known.info) != SmState::Standby) continue;
+      if (server_.has_copy(guid)) {
+        ++readers;
+      } else {
+        without.push_back(guid);
+      }
+    }
+    // Others may stand by that are no smd.
+    if (without.empty() || readers >= peers.size()) return "";
+    return fmt::format(
+        "{} stands by and has no copy of what this manager keeps: its smctl status "
+        "says why",
+        fmt::join(without, ", "));
+  }
+  if (role_ != SmState::Standby) return "";
+  std::string why;
+  for (const replica::PeerView& each : peers) {
+    const bool rules = each.connected && each.hello && each.hello->state == SmState::Master &&
+                       each.hello->manager == election.counterpart();
+    if (rules && has_taken_) return "";
+    why += fmt::format("{}{}: {}",
+                       why.empty() ? "" : "; ",
+                       each.peer,
+                       rules                  ? "it has sent nothing yet"
+                       : each.connected       ? "it is not the master"
+                       : each.trouble.empty() ? "no connection"
+                                              : each.trouble);
+  }
+  return "no copy of what the master keeps; " + why;
+}
+
+void StandbyReplication::watch_copies() {
+  const std::string lack = find_lack();
+  if (lack.empty()) {
+    lacking_since_.reset();
+    alarm_.clear();
+  } else if (!lacking_since_) {
+    lacking_since_ = runtime_.now();
+  } else if (runtime_.now() - *lacking_since_ >= kMostWithoutCopy) {
+    if (alarm_.empty()) log::warn("replica.missing", "why=\"{}\"", lack);
+    alarm_ = lack;
+  }
+  copies_timer_ = Timer(runtime_, runtime_.now() + kCopyCheckInterval, [this] { watch_copies(); });
 }
 
 void StandbyReplication::publish() {
@@ -171,7 +241,28 @@ bool StandbyReplication::take(const replica::Part& part, std::int64_t wall_ms) {
     return true;
   }
   const auto kind = std::ranges::find(kCopied, part.name, &StateKind::name);
-  return kind != kCopied.end() && is_readable(store_.put_text(**kind, part.text, where));
+  if (kind == kCopied.end()) return false;
+  PersistentState next;
+  if (!is_readable((*kind)->parse(part.text, where, next))) return false;
+  has_taken_ = true;
+  if (**kind == StateKind::kTurns) {
+    take_turns(std::move(next.turns));
+    return true;
+  }
+  if (**kind == StateKind::kPartitionOrders && std::exchange(has_ruled_, false)) {
+    for (const std::string& each : find_missing(store_.get().partitions, next.partitions))
+      log::warn("partition.order_lost", "what=\"{}\"", each);
+  }
+  return is_readable(store_.put_text(**kind, part.text, where));
+}
+
+/// What this manager may have left blocked when it ruled, too: the next may not know.
+void StandbyReplication::take_turns(std::vector<TurnRef> turns) {
+  turns.insert(turns.end(), blocked_.begin(), blocked_.end());
+  std::ranges::sort(turns);
+  const auto again = std::ranges::unique(turns);
+  turns.erase(again.begin(), again.end());
+  store_.put_turns(turns);
 }
 
 }  // namespace smd

@@ -21,6 +21,9 @@ class StandbyReplication {
   /// A handover waits no longer than this for the copy.
   static constexpr Duration kHandoverWait = std::chrono::seconds(5);
 
+  /// So long a standby may be without a copy before somebody has to know: it may just have started.
+  static constexpr Duration kMostWithoutCopy = std::chrono::minutes(1);
+
   /// `dialer` and `store` outlive this.
   StandbyReplication(Runtime& runtime,
                      replica::Dialer& dialer,
@@ -44,9 +47,12 @@ class StandbyReplication {
   /// Of the store.
   void note_change(const StateKind& kind);
 
-  /// We are to hand over, and whoever reads from us does not have everything, or nobody reads yet
-  /// who is expected to. Not for longer than kHandoverWait at a time.
-  [[nodiscard]] bool standby_is_behind();
+  /// We are to hand over to `standby`, which does not have everything, or does not read yet. Not
+  /// for longer than kHandoverWait at a time.
+  [[nodiscard]] bool is_behind(Guid standby);
+
+  /// A standby, we or another, has been without a copy for long, and why; empty: none has.
+  [[nodiscard]] const std::string& alarm() const { return alarm_; }
 
   [[nodiscard]] const replica::Server& server() const { return server_; }
 
@@ -56,6 +62,9 @@ class StandbyReplication {
   void publish_soon();
   void publish();
   void watch_handover();
+  void watch_copies();
+  [[nodiscard]] std::string find_lack() const;
+  void take_turns(std::vector<TurnRef> turns);
   [[nodiscard]] bool take(const replica::Part& part, std::int64_t wall_ms);
   [[nodiscard]] bool take_changes(const replica::Part& changes, std::int64_t wall_ms);
 
@@ -70,7 +79,16 @@ class StandbyReplication {
   bool owed_ = false;
   Timer timer_;
   std::optional<TimePoint> handover_since_;  // a handover waits for the copy
+  Guid handover_to_;                         // likewise
   Timer handover_timer_;
+
+  SmState role_ = SmState::NotActive;
+  bool has_taken_ = false;        // from the one who rules now
+  bool has_ruled_ = false;        // until that one did
+  std::vector<TurnRef> blocked_;  // what this manager may have left, which nobody else knows of
+  std::optional<TimePoint> lacking_since_;
+  std::string alarm_;
+  Timer copies_timer_;
 };
 
 }  // namespace smd

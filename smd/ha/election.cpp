@@ -237,7 +237,8 @@ void Election::assess() {
   if (state_ == SmState::Discovering && found.event == SmEvent::HigherFound)
     waited_for_.try_emplace(infos[*found.about].guid, runtime_.now());
   // A standby has time until what is being written is whole; another master has not.
-  put_off_ = state_ == SmState::Master && found.event == SmEvent::HigherFound && hooks_.busy();
+  put_off_ = state_ == SmState::Master && found.event == SmEvent::HigherFound &&
+             hooks_.busy(at[*found.about].guid);
   if (put_off_) {
     if (const auto go_on = std::exchange(go_on_, nullptr)) go_on();
     return;

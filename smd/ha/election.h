@@ -88,9 +88,9 @@ class Election {
     /// The port that we sit on has no link, while others could take over.
     std::function<void()> on_own_link_lost;
 
-    /// Something is being written, or somebody has no copy yet: a handover that can wait, waits for
-    /// settle(), and a cycle that asked for the survey goes on.
-    std::function<bool()> busy;
+    /// Something is being written, or the one who is to take over has no copy yet: a handover that
+    /// can wait, waits for settle(), and a cycle that asked for the survey goes on.
+    std::function<bool(Guid to)> busy;
   };
 
   /// All outlive this.

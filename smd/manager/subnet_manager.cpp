@@ -162,8 +162,8 @@ Election::Hooks SubnetManager::election_hooks() {
               },
           .on_own_link_lost = [this] { request_sweep("the own port has no link"); },
           .busy =
-              [this] {
-                const bool behind = observer_.standby_is_behind();  // its time runs from now on
+              [this](Guid to) {
+                const bool behind = observer_.standby_is_behind(to);  // its time runs from now on
                 return behind || phase_ == Phase::Routing || phase_ == Phase::Programming;
               }};
 }

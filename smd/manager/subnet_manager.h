@@ -40,9 +40,9 @@ class SubnetManager {
     std::function<void(Phase)> on_phase = [](Phase) {};
     std::function<void(const CycleReport&)> on_cycle = [](const CycleReport&) {};  // last of all
     std::function<void(SmState)> on_role = [](SmState) {};  // ours among the managers is another
-    /// Whoever is to take over from us does not have what we keep: a handover waits until it is
-    /// false and settle_handover() is called.
-    std::function<bool()> standby_is_behind = [] { return false; };
+    /// Who is to take over from us does not have what we keep: a handover waits until it is false
+    /// and settle_handover() is called.
+    std::function<bool(Guid standby)> standby_is_behind = [](Guid) { return false; };
     PlanWatcher on_plan;                                // none: nobody watches
     WallClock wall;                                     // none: wall costs are 0
     std::function<void(Error)> on_lost = [](Error) {};  // the transport is gone

@@ -139,6 +139,27 @@ void add_members(const OrderedPartition& of, bool first, std::string& text) {
 
 }  // namespace
 
+std::vector<std::string> find_missing(const PartitionOrders& before, const PartitionOrders& now) {
+  std::vector<std::string> out;
+  for (const OrderedPartition& each : before) {
+    const auto found = std::ranges::find(now, each.key, &OrderedPartition::key);
+    OrderedPartition missing = each;
+    if (found != now.end()) {
+      std::erase_if(missing.members, [&](const auto& member) {
+        const auto there = found->members.find(member.first);
+        return there != found->members.end() && there->second == member.second;
+      });
+      if (missing.members.empty()) continue;
+    }
+    std::string line =
+        fmt::format("{} {} {}", each.created ? "create" : "extend", print_key(each.key), each.name);
+    for (const auto& [port, membership] : missing.members)
+      line += fmt::format(" {}={}", port, print_membership(membership));
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
 std::string print_as_definitions(const PartitionOrders& orders) {
   std::string text;
   auto out = std::back_inserter(text);

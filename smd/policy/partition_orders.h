@@ -43,6 +43,10 @@ using PartitionOrders = std::vector<OrderedPartition>;
 [[nodiscard]] Parsed<PartitionOrders> parse_partition_orders(std::string_view text,
                                                              const std::string& file);
 
+/// What `before` says and `now` does not: a line for each partition.
+[[nodiscard]] std::vector<std::string> find_missing(const PartitionOrders& before,
+                                                    const PartitionOrders& now);
+
 /// The same as definitions of partitions.conf, to stand behind those of the file.
 [[nodiscard]] std::string print_as_definitions(const PartitionOrders& orders);
 

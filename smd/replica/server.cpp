@@ -36,7 +36,10 @@ void Server::present(const Hello& hello) {
   if (hello.state != SmState::Master) parts_.clear();
   for (const auto& peer : peers_) {
     // Whom they have state from until we rule again is not known: all of it then.
-    if (hello.state != SmState::Master) peer->sent.clear();
+    if (hello.state != SmState::Master) {
+      peer->sent.clear();
+      peer->has_copy = false;
+    }
     peer->link->send(FrameKind::Hello, encode_hello(hello_));
   }
 }
@@ -92,23 +95,36 @@ void Server::send_piece(Peer& peer, const std::string& name) {
                   encode_part({.name = name, .text = std::move(piece)}));
 }
 
+bool Server::is_current(const Peer& peer) const {
+  if (hello_.state != SmState::Master || peer.link->ended() || parts_.empty() ||
+      !peer.under_way.empty())
+    return false;
+  const auto has = [&](const std::string& name, std::uint64_t version) {
+    const auto sent = peer.sent.find(name);
+    return sent != peer.sent.end() && sent->second == version;
+  };
+  return std::ranges::all_of(
+             parts_, [&](const auto& each) { return has(each.first, each.second.version); }) &&
+         std::ranges::all_of(
+             changing_, [&](const auto& each) { return has(each.first, each.second.position()); });
+}
+
 bool Server::is_current() const {
-  if (hello_.state != SmState::Master) return false;
-  bool anybody = false;
-  for (const auto& peer : peers_) {
-    if (peer->link->ended()) continue;
-    anybody = true;
-    if (!peer->under_way.empty()) return false;
-    for (const auto& [name, kept] : parts_) {
-      const auto sent = peer->sent.find(name);
-      if (sent == peer->sent.end() || sent->second != kept.version) return false;
-    }
-    for (const auto& [name, source] : changing_) {
-      const auto sent = peer->sent.find(name);
-      if (sent == peer->sent.end() || sent->second != source.position()) return false;
-    }
-  }
-  return anybody && !parts_.empty();
+  const auto has_ended = [](const auto& each) { return each->link->ended(); };
+  return !std::ranges::all_of(peers_, has_ended) &&
+         std::ranges::all_of(
+             peers_, [&](const auto& each) { return has_ended(each) || is_current(*each); });
+}
+
+bool Server::is_current(Guid reader) const {
+  return std::ranges::any_of(
+      peers_, [&](const auto& each) { return each->manager == reader && is_current(*each); });
+}
+
+bool Server::has_copy(Guid reader) const {
+  return std::ranges::any_of(peers_, [&](const auto& each) {
+    return each->manager == reader && each->has_copy && !each->link->ended();
+  });
 }
 
 void Server::on_frame(Peer& peer, const Frame& frame) {
@@ -117,13 +133,16 @@ void Server::on_frame(Peer& peer, const Frame& frame) {
     if (taken == peer.under_way.end()) return peer.link->end("it took what it was not sent");
     if (taken->second.at < taken->second.text.size()) return send_piece(peer, frame.body);
     peer.under_way.erase(taken);
-    return flush(peer);
+    flush(peer);
+    peer.has_copy = peer.has_copy || is_current(peer);
+    return;
   }
   if (frame.kind != FrameKind::Hello) return peer.link->end("a reader that sends state");
   const auto hello = decode_hello(frame.body);
   if (!hello) return peer.link->end(hello.error().context);
   if (hello->subnet_prefix != hello_.subnet_prefix)
-    peer.link->end("it manages a subnet with another prefix");
+    return peer.link->end("it manages a subnet with another prefix");
+  peer.manager = hello->manager;
 }
 
 void Server::on_end(Peer& peer, const std::string& why) {

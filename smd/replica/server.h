@@ -47,6 +47,12 @@ class Server {
   /// Somebody is connected, and all who are have said that they took all that was published.
   [[nodiscard]] bool is_current() const;
 
+  /// Of this manager.
+  [[nodiscard]] bool is_current(Guid reader) const;
+
+  /// It was, at some time since it connected, or since we rule.
+  [[nodiscard]] bool has_copy(Guid reader) const;
+
   /// Names of who is connected.
   [[nodiscard]] std::vector<std::string> peers() const;
 
@@ -69,12 +75,15 @@ class Server {
 
   struct Peer {
     std::unique_ptr<Link> link;
+    Guid manager;                               // as it presents itself; 0: not yet
+    bool has_copy = false;                      // see has_copy()
     std::map<std::string, std::uint64_t> sent;  // versions, and positions of what is followed
     std::map<std::string, Sending> under_way;   // not yet taken
   };
 
   void on_frame(Peer& peer, const Frame& frame);
   void on_end(Peer& peer, const std::string& why);
+  [[nodiscard]] bool is_current(const Peer& peer) const;
   void send_piece(Peer& peer, const std::string& name);
   void flush();
   void flush(Peer& peer);

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "smd/base/log.h"
 #include "smd/base/rng.h"
 #include "tests/sim/succession.h"
 
@@ -203,6 +206,78 @@ TEST_F(Succession, EveryHandoverWaitsForItsOwnReader) {
   ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
   ASSERT_TRUE(settle(first));
   EXPECT_EQ(first.store->get().partitions, ordered);
+}
+
+TEST_F(Succession, AHandoverWaitsForTheReaderThatItIsFor) {
+  populate();
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
+  Machine third{*this, net, "host-00004"};
+  third.start(settings_of(1), "third", "second");
+  ASSERT_TRUE(run_until([&] { return second.replication->server().is_current(); }));
+  join(0, 9);
+  run_for(1s);
+  const ClientRecords left = second.records();
+  ASSERT_TRUE(second.replication->server().is_current()) << "the third has everything";
+  net.delay = 300ms;
+  first.kept = {};
+  first.start(settings_of(9), "first", "second");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(first));
+  EXPECT_EQ(first.records().groups, left.groups);
+}
+
+TEST_F(Succession, AStandbyWithoutACopyIsAnAlarmOnBothSides) {
+  second.start(settings_of(2), "second", "nobody");
+  run_for(StandbyReplication::kMostWithoutCopy / 2);
+  EXPECT_EQ(second.replication->alarm(), "") << "it has just started";
+  run_for(StandbyReplication::kMostWithoutCopy);
+  EXPECT_THAT(second.replication->alarm(), testing::HasSubstr("nobody: nobody listens there"));
+  EXPECT_THAT(first.replication->alarm(), testing::HasSubstr("has no copy"));
+  second.start(settings_of(2), "second", "first");
+  run_for(10s);
+  EXPECT_EQ(second.replication->alarm(), "");
+  EXPECT_EQ(first.replication->alarm(), "");
+  net.freeze(true);
+  run_for(StandbyReplication::kMostWithoutCopy + 20s);
+  EXPECT_NE(second.replication->alarm(), "") << "what it has grows old";
+  EXPECT_NE(first.replication->alarm(), "");
+}
+
+/// The second has no copy of them, and what it sends has none.
+TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreNotForgottenOverACopy) {
+  const TurnRef turn{fabric.spec().nodes[node("sw-0-0")].guid, PortNum{1}, PortNum{2}};
+  net.freeze(true);
+  first.store->put_turns({turn});
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
+  ASSERT_TRUE(second.kept.turns.empty());
+  net.freeze(false);
+  run_for(40s);
+  first.row_sets = 0;
+  first.start(settings_of(9), "first", "second");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(first));
+  EXPECT_GT(first.row_sets, 0u) << "it makes sure that the turn is open";
+  EXPECT_TRUE(first.kept.turns.empty());
+}
+
+TEST_F(Succession, OrdersThatTheNextMasterDoesNotHaveAreNamedInTheLog) {
+  const auto count_lost = [] {
+    return std::ranges::count(log::entries_after(0), "partition.order_lost", &log::Entry::event);
+  };
+  const auto before = count_lost();
+  net.freeze(true);
+  first.store->put_partition_orders({{.key = 0x22, .name = "Ordered", .created = true}});
+  fabric.set_link(first.node, PortNum{1}, false);
+  ASSERT_TRUE(run_until([&] { return second.state() == SmState::Master; }));
+  ASSERT_TRUE(settle(second));
+  net.freeze(false);
+  run_for(40s);
+  fabric.set_link(first.node, PortNum{1}, true);
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
+  EXPECT_TRUE(first.kept.partitions.empty());
+  EXPECT_EQ(count_lost(), before + 1);
 }
 
 TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {

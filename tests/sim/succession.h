@@ -66,7 +66,7 @@ struct Machine {
         loop, *dialer, std::vector<std::string>{peer}, [this] { return wall(); }, *store);
     net.listen(name, loop, [this](auto stream) { replication->accept(std::move(stream)); });
     SubnetManager::Observer observer;
-    observer.standby_is_behind = [this] { return replication->standby_is_behind(); };
+    observer.standby_is_behind = [this](Guid standby) { return replication->is_behind(standby); };
     observer.on_role = [this](SmState) { replication->note_role(&manager(), prefix); };
     session.emplace(loop,
                     *tap,

@@ -39,7 +39,7 @@ struct Bench {
       if (on_cycle) on_cycle();
     };
     observer.on_role = [this](SmState state) { roles.push_back(state); };
-    observer.standby_is_behind = [this] { return standby_is_behind; };
+    observer.standby_is_behind = [this](Guid) { return standby_is_behind; };
     observer.on_lost = [this](const Error&) { ++lost; };
     manager = std::make_unique<SubnetManager>(
         net.runtime, net.port, std::move(settings), store, std::move(observer));

@@ -241,6 +241,20 @@ TEST(PartitionOrders, AddToWhatTheFileSays) {
   EXPECT_FALSE(merge_partitions(site, {}).ordered);
 }
 
+TEST(PartitionOrders, ThatAreMissingElsewhereAreNamed) {
+  const PartitionOrders before{
+      {.key = 0x22, .name = "Blue", .created = true, .members = {{Guid{7}, Membership::Full}}},
+      {.key = 0x23, .name = "Red", .members = {{Guid{8}, Membership::Full}}}};
+  PartitionOrders now = before;
+  EXPECT_THAT(find_missing(before, now), IsEmpty());
+  now[0].members[Guid{7}] = Membership::Limited;
+  now.pop_back();
+  EXPECT_THAT(find_missing(before, now),
+              ElementsAre("create 0x0022 Blue 0x0000000000000007=full",
+                          "extend 0x0023 Red 0x0000000000000008=full"));
+  EXPECT_THAT(find_missing({}, before), IsEmpty());
+}
+
 TEST(PartitionOrders, AreTakenBackOneByOne) {
   const SitePartitions site = site_of(kFile);
   const PartitionOrder add{
