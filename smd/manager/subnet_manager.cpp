@@ -279,6 +279,8 @@ void SubnetManager::adopt_partitions(std::optional<PartitionPolicy> partitions,
 
 Result<void> SubnetManager::request_engine(const std::string& name, bool force) {
   if (is_standby()) return fail(Errc::Busy, "this manager does not rule the subnet");
+  if (phase_ == Phase::HandingOver)
+    return fail(Errc::Busy, "the subnet is being handed over; ask whoever rules it then");
   const Settings& settings = next_settings_ ? *next_settings_ : settings_;
   if (!settings.strategy.engines.empty())
     return fail(Errc::Invalid, "sm.mode has routes of its own, and no engine");

@@ -370,6 +370,7 @@ TEST(Managers, WhileItHandsOverAMasterWritesNothing) {
   all.run_for(1500ms);
   ASSERT_TRUE(all[0].manager->election().holding());
   EXPECT_EQ(all[0].sets, sets);
+  EXPECT_FALSE(all[0].manager->request_engine("minhop", false)) << "it would be forgotten";
   ASSERT_TRUE(all.run_until([&] { return all[0].state() == SmState::Standby; }, 10s));
   ASSERT_TRUE(all.settle()) << all.find_fault();
   EXPECT_EQ(all[0].sets, sets);
