@@ -121,7 +121,11 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info,
   };
   news_ = news_ || looks(known.info) != looks(info);
   known.info = info;
-  if (!info) return;
+  if (!info) {
+    silent_.insert(at.guid);
+    return;
+  }
+  silent_.erase(at.guid);
   note_state(at.guid, state_of(*info));
   const bool foreign = state_ == SmState::Master && config_.sm_key != SmKey{} &&
                        info->sm_key != config_.sm_key && (saw_key || known.foreign);
@@ -181,30 +185,39 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
   const auto gone =
       std::erase_if(others_, [&](const auto& each) { return !wanted.contains(each.first); });
   news_ = news_ || gone > 0;
+  if (!where.empty()) std::erase_if(silent_, [&](Guid each) { return !wanted.contains(each); });
   go_on_ = std::move(go_on);
-  unanswered_ = wanted.size();
-  if (wanted.empty()) return assess();
-  const auto count = [this] {
-    if (--unanswered_ == 0) assess();
+  // A master that knows of a manager that hangs does not have hosts wait for it.
+  const auto is_waited_for = [this](Guid guid) {
+    return state_ != SmState::Master || !silent_.contains(guid);
   };
-  const auto by_lid = [this, count](const ManagerAddress& at) {
+  unanswered_ = static_cast<std::size_t>(
+      std::ranges::count_if(wanted, [&](const auto& each) { return is_waited_for(each.first); }));
+  const auto count = [this](bool waited_for, bool answered) {
+    if (waited_for ? --unanswered_ == 0 : answered && unanswered_ == 0) assess();
+  };
+  const auto by_lid = [this, count](const ManagerAddress& at, bool waited_for) {
     const SmpRoute route = SmpRoute::to_lid(at.lid);
     const bool with_key = shows_key_at(hooks_.port_at(route));
-    ask(survey_scope_, route, with_key, [this, at, count, with_key](std::optional<SmInfo> info) {
-      note(at, info && info->guid == at.guid ? info : std::nullopt, with_key);
-      count();
+    ask(survey_scope_, route, with_key, [=, this](std::optional<SmInfo> info) {
+      const bool is_it = info && info->guid == at.guid;
+      note(at, is_it ? info : std::nullopt, with_key);
+      count(waited_for, is_it);
     });
   };
   for (const auto& [guid, at] : wanted) {
+    const bool waited_for = is_waited_for(guid);
     const bool with_key = shows_key_at(found.contains(guid) ? guid : hooks_.port_at(at.route));
     ask(survey_scope_, at.route, with_key, [=, this, at = at](std::optional<SmInfo> info) {
       const bool is_it = info && info->guid == at.guid;
       // The way may be another by now, where the LID still leads.
-      if (!is_it && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid)) return by_lid(at);
+      if (!is_it && is_unicast(at.lid) && at.route != SmpRoute::to_lid(at.lid))
+        return by_lid(at, waited_for);
       note(at, is_it ? info : std::nullopt, with_key);
-      count();
+      count(waited_for, is_it);
     });
   }
+  if (unanswered_ == 0) assess();
 }
 
 void Election::report_changes() {

@@ -252,6 +252,7 @@ class Election {
   bool checks_m_key_ = false;  // of an order, which waits
   bool has_link_ = true;       // the own port, when it was last asked
   std::map<Guid, KnownManager> others_;
+  std::set<Guid> silent_;  // when they were asked last: a survey does not wait for them
   std::map<Guid, SmRefusal> spared_;
   std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when
   TimePoint look_began_;                         // of the look at the subnet in Discovering

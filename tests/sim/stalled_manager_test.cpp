@@ -1,5 +1,5 @@
 // When a master takes itself to have stood still: not for times that changed under it, but for
-// those in which its machine was suspended.
+// those in which its machine was suspended. What a standby that stands still costs the others.
 #include <gtest/gtest.h>
 
 #include "smd/base/log.h"
@@ -81,6 +81,56 @@ TEST_F(StalledManager, AShortSuspendCostsNothing) {
   EXPECT_TRUE(all[0].manager->election().may_write());
   all.run_for(10s);
   EXPECT_EQ(count("sm.stalled"), 0u);
+}
+
+/// One of two that stands still, and shows IsSM all the while.
+struct HungStandby : ::testing::Test {
+  void SetUp() override {
+    all[0].start(manager_settings(5));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all[1].start(manager_settings(2));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all[1].pause();
+  }
+
+  /// From the loss of a cable until the first entry is written; more than `limit` for none.
+  Duration answer(unsigned port, Duration limit) {
+    const std::uint64_t before = all[0].table_sets;
+    const TimePoint cut = all.runtime.now();
+    all.fabric.set_link(all.node("sw-0-0"), PortNum{static_cast<std::uint8_t>(port)}, false);
+    (void)all.run_until([&] { return all[0].table_sets > before; }, limit);
+    const Duration took = all.runtime.now() - cut;
+    (void)all.run_until([&] { return all[0].manager->at_rest(); }, 10s);
+    all.fabric.set_link(all.node("sw-0-0"), PortNum{static_cast<std::uint8_t>(port)}, true);
+    all.run_for(15s);
+    return took;
+  }
+
+  Managers all{kTree, {"host-00000", "host-00007"}};
+};
+
+TEST_F(HungStandby, DelaysNoMoreThanOneChange) {
+  static_cast<void>(answer(3, 5s));
+  EXPECT_LE(answer(4, 5s), 100ms);
+  EXPECT_LE(answer(3, 5s), 100ms);
+  EXPECT_EQ(all[0].state(), SmState::Master);
+}
+
+/// By the master's own question: the other one asks nothing yet.
+TEST_F(HungStandby, IsHeededAsSoonAsItAnswersAgain) {
+  static_cast<void>(answer(3, 5s));
+  ASSERT_LE(answer(4, 5s), 100ms);
+  const TimePoint awake = all.runtime.now();
+  all[1].manager->adopt(manager_settings(9));
+  all[1].loses = [&](const Smp& smp) {
+    return all.runtime.now() < awake + 2s &&
+           ((smp.method == Method::Get && is_about(smp, AttributeId::SmInfo)) ||
+            smp.method == Method::Trap);
+  };
+  all[1].resume();
+  all.run_for(10ms);
+  all.fabric.set_link(all.node("sw-0-0"), PortNum{3}, false);
+  EXPECT_TRUE(all.run_until([&] { return all[1].state() == SmState::Master; }, 1500ms));
 }
 
 }  // namespace stalled_manager_test
