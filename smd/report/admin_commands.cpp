@@ -246,7 +246,10 @@ nlohmann::json status(const AdminContext& context) {
   SubnetManager* manager = context.manager();
   if (manager == nullptr) return out;
   const LocalPort port = context.transport()->local_port();
-  out["state"] = print_phase(manager->phase());
+  // One that sees nobody looks on, with pauses.
+  const bool looks_on =
+      manager->phase() == Phase::Idle && manager->election().state() == SmState::Discovering;
+  out["state"] = print_phase(looks_on ? Phase::Discovering : manager->phase());
   out["device"] = port.device;
   out["port"] = port.port.value();
   out["port_guid"] = fmt::format("{}", port.port_guid);

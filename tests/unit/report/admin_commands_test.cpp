@@ -81,6 +81,19 @@ TEST_F(AdminCommands, StatusSaysNothingOfHostsWithOneAdapter) {
   EXPECT_FALSE(ask("status").contains("hosts"));
 }
 
+TEST_F(AdminCommands, StatusOfAManagerThatSeesNobodyIsThatItLooks) {
+  bring_up();
+  const sim::FabricSpec& spec = subnet.fabric.spec();
+  for (const bool up : {false, true}) {
+    subnet.fabric.set_link(spec.sm_node, spec.sm_port, up);
+    subnet.manager.request_sweep("test");
+    ASSERT_TRUE(subnet.settle());
+    const Json status = ask("status");
+    EXPECT_EQ(status.at("state"), up ? "master" : "discovering");
+    EXPECT_EQ(status.at("alarms").size(), up ? 0u : 1u) << status.at("alarms");
+  }
+}
+
 class HostsOfTwoAdapters : public AdminCommands {
  protected:
   HostsOfTwoAdapters() : AdminCommands("torus:dims=3,hosts=2,adapters=2") {}
