@@ -43,6 +43,16 @@ class ManagersServed : public TwoManagers {
     }
   }
 
+  void set_own_cable(bool up) {
+    const std::string answer =
+        served_.console((up ? "link up \"" : "link down \"") + smd_host_ + "\"[1]");
+    ASSERT_NE(answer.find("1 link"), std::string::npos) << answer;
+  }
+
+  [[nodiscard]] bool is_smd(const std::string& state) const {
+    return wait_until([&] { return status().value("state", "") == state; }, seconds(30));
+  }
+
   [[nodiscard]] std::string switch_of(const std::string& host) const {
     for (const auto& [port, peer] : see().links)
       if (port.first == host) return peer.first;
@@ -84,6 +94,34 @@ TEST_F(ManagersServed, OpensmTakesOverFromAKilledSmdAndHandsBack) {
   EXPECT_EQ(lids(), before);
   start_smd(9);
   ASSERT_TRUE(one_rules(smd_host_)) << "it came back";
+  EXPECT_EQ(lids(), before);
+}
+
+TEST_F(ManagersServed, SmdWhoseCableWasOutWhileItRuledIsHandedTheSubnetAgain) {
+  start_smd(9);
+  ASSERT_TRUE(one_rules(smd_host_));
+  const auto before = lids();
+  start_opensm(3);
+  EXPECT_TRUE(wait_until([&] { return status().at("standbys").size() == 1; }, seconds(20)));
+  set_own_cable(false);
+  EXPECT_TRUE(is_smd("discovering"));
+  ASSERT_TRUE(wait_until([&] { return rules(opensm_host_); }, seconds(60)));
+  set_own_cable(true);
+  ASSERT_TRUE(one_rules(smd_host_)) << "it stood by, and was handed the subnet";
+  EXPECT_EQ(lids(), before);
+}
+
+TEST_F(ManagersServed, SmdWhoseCableWasOutWhileItStoodByStandsBy) {
+  start_opensm(9);
+  ASSERT_TRUE(one_rules(opensm_host_));
+  start_smd(3);
+  ASSERT_TRUE(is_smd("standby"));
+  const auto before = lids();
+  set_own_cable(false);
+  EXPECT_TRUE(is_smd("discovering"));
+  set_own_cable(true);
+  EXPECT_TRUE(is_smd("standby"));
+  ASSERT_TRUE(one_rules(opensm_host_));
   EXPECT_EQ(lids(), before);
 }
 
