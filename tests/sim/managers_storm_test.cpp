@@ -1,6 +1,6 @@
 // Two or three managers on a ring through kills, restarts, pauses, lost packets, cuts and joints,
-// by seeds. At every moment no two may write in one part for longer than documented; in the end one
-// rules, every port is Active under it, and no LID has moved.
+// also of their own cables, by seeds. At every moment no two may write in one part for longer than
+// documented; in the end one rules, every port is Active under it, and no LID has moved.
 #include <gtest/gtest.h>
 
 #include "smd/base/rng.h"
@@ -83,7 +83,7 @@ class Storm {
     const std::size_t i = rng_.below(all_.members.size());
     Member& member = all_[i];
     const std::string name = "manager " + std::to_string(i);
-    switch (rng_.below(6)) {
+    switch (rng_.below(7)) {
       case 0:
       case 1:
         if (!member.alive()) {
@@ -105,6 +105,8 @@ class Storm {
       case 5:
         note("packets are lost");
         return all_.fabric.set_wire_faults({.drop = 0.02});
+      case 6:
+        return set_own_cable(i, !all_.fabric.link_up(member.node, PortNum{1}));
     }
   }
 
@@ -113,9 +115,15 @@ class Storm {
     all_.fabric.set_link(ring_[cable].node, ring_[cable].port, up);
   }
 
+  void set_own_cable(std::size_t i, bool up) {
+    note("cable of manager " + std::to_string(i) + (up ? " up" : " down"));
+    all_.fabric.set_link(all_[i].node, PortNum{1}, up);
+  }
+
   void calm() {
     note("calm");
     all_.fabric.set_wire_faults({});
+    for (std::size_t i = 0; i < all_.members.size(); ++i) set_own_cable(i, true);
     for (std::size_t c = 0; c < ring_.size(); ++c) set_cable(c, true);
     bool any = false;
     for (const auto& member : all_.members) {
