@@ -43,6 +43,16 @@ class ManagersServed : public TwoManagers {
     }
   }
 
+  /// smd does, and opensm stands by.
+  void rule_beside_opensm() {
+    start_smd(9);
+    ASSERT_TRUE(one_rules(smd_host_));
+    const auto before = lids();
+    start_opensm(3);
+    ASSERT_TRUE(wait_until([&] { return status().at("standbys").size() == 1; }, seconds(20)));
+    EXPECT_EQ(lids(), before);
+  }
+
   void set_own_cable(bool up) {
     const std::string answer =
         served_.console((up ? "link up \"" : "link down \"") + smd_host_ + "\"[1]");
@@ -89,11 +99,8 @@ TEST_F(ManagersServed, SmdHandsOverToAHigherOpensmAndIsItsStandbyFromThenOn) {
 }
 
 TEST_F(ManagersServed, OpensmTakesOverFromAKilledSmdAndHandsBack) {
-  start_smd(9);
-  ASSERT_TRUE(one_rules(smd_host_));
+  ASSERT_NO_FATAL_FAILURE(rule_beside_opensm());
   const auto before = lids();
-  start_opensm(3);
-  EXPECT_TRUE(wait_until([&] { return status().at("standbys").size() == 1; }, seconds(20)));
   ASSERT_TRUE(one_rules(smd_host_));
   kill(smd_);
   ASSERT_TRUE(one_rules(opensm_host_)) << "its master died";
@@ -104,11 +111,8 @@ TEST_F(ManagersServed, OpensmTakesOverFromAKilledSmdAndHandsBack) {
 }
 
 TEST_F(ManagersServed, SmdWhoseCableWasOutWhileItRuledIsHandedTheSubnetAgain) {
-  start_smd(9);
-  ASSERT_TRUE(one_rules(smd_host_));
+  ASSERT_NO_FATAL_FAILURE(rule_beside_opensm());
   const auto before = lids();
-  start_opensm(3);
-  EXPECT_TRUE(wait_until([&] { return status().at("standbys").size() == 1; }, seconds(20)));
   set_own_cable(false);
   EXPECT_TRUE(looks_on());
   ASSERT_TRUE(wait_until([&] { return rules(opensm_host_); }, seconds(60)));
@@ -150,10 +154,7 @@ TEST_F(ManagersServed, WithAnMKeyEachHandsOverToTheOther) {
 }
 
 TEST_F(ManagersServed, EachRulesItsHalfUntilTheHalvesMeetAgainAndSmdIsTheHigher) {
-  start_smd(9);
-  ASSERT_TRUE(one_rules(smd_host_));
-  start_opensm(3);
-  EXPECT_TRUE(wait_until([&] { return status().at("standbys").size() == 1; }, seconds(20)));
+  ASSERT_NO_FATAL_FAILURE(rule_beside_opensm());
   const auto before = lids();
   set_joints(false);
   ASSERT_TRUE(rules_its_half(smd_host_));
