@@ -14,9 +14,6 @@ namespace {
 /// Changes kept for `smctl changes`.
 constexpr std::size_t kChangesKept = 100;
 
-/// The reason of those that come at intervals.
-constexpr const char* kSweep = "sweep";
-
 /// Deferred work waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestDeferral = std::chrono::seconds(30);
 

@@ -196,6 +196,9 @@ class SubnetManager {
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
 
  private:
+  /// The reason of sweeps that come at intervals.
+  static constexpr const char* kSweep = "sweep";
+
   [[nodiscard]] Election::Hooks election_hooks();
 
   [[nodiscard]] bool is_standby() const {
