@@ -27,10 +27,6 @@ std::vector<std::string> list_engines(const Settings& settings) {
   return out;
 }
 
-bool is_silence_alone(const Trouble& trouble, const CycleReport& cycle) {
-  return trouble.kind == Trouble::Kind::Silence && cycle.duplicates.empty();
-}
-
 }  // namespace
 
 SubnetManager::SubnetManager(

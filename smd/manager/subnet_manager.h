@@ -229,6 +229,7 @@ class SubnetManager {
   void reread_soon();
   void on_traps(TrapBatch batch);
   void sweep_for_stranger(std::string reason);
+  [[nodiscard]] static bool is_silence_alone(const Trouble& trouble, const CycleReport& cycle);
   [[nodiscard]] bool asks_all_silent() const;
   [[nodiscard]] std::vector<PortIdx> next_silent();
   [[nodiscard]] Duration sweep_pause() const;

@@ -24,6 +24,10 @@ constexpr int kMostPutOff = 5;
 
 }  // namespace
 
+bool SubnetManager::is_silence_alone(const Trouble& trouble, const CycleReport& cycle) {
+  return trouble.kind == Trouble::Kind::Silence && cycle.duplicates.empty();
+}
+
 void SubnetManager::reread_soon() {
   if (phase_ != Phase::Up || deferred_work_.running() || reread_armed_ ||
       !deferred_work_.has_changed_nodes())
