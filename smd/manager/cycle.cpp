@@ -73,20 +73,13 @@ void Cycle::on_swept(SweepResult swept) {
   probe_refusing();
 }
 
-/// Switches that took no settings before are as all others once they take one. Those that are in
-/// with the entries that they hold cannot put off the answer to a change: they are asked when
-/// everybody is.
+/// Switches that took no settings before are in again once they take one.
 void Cycle::probe_refusing() {
-  std::vector<ProbedSwitch> asked;
-  std::erase_if(parts_.state.refusing, [&](const auto& each) {
-    const auto& [guid, refusing] = each;
+  std::vector<SwitchIdx> asked;
+  for (const auto& [guid, why] : parts_.state.refusing) {
     const auto node = found_.fabric->find_node(guid);
-    if (!node || !found_.fabric->is_switch(*node)) return !report_.partial;
-    if (!refusing.keeps_entries || !report_.partial)
-      asked.push_back(
-          {found_.fabric->switch_of[*node], refusing.set.attribute, refusing.set.modifier});
-    return false;
-  });
+    if (node && found_.fabric->is_switch(*node)) asked.push_back(found_.fabric->switch_of[*node]);
+  }
   if (asked.empty()) return take_in();
   set_probe_.emplace(parts_.client, parts_.settings.ports.m_key);
   set_probe_->start(found_, std::move(asked), [this](const std::vector<Guid>& willing) {
@@ -113,11 +106,9 @@ void Cycle::take_in() {
 
 /// What was dispensable need not be so any more.
 void Cycle::leave_out_known_refusing() {
-  for (const auto& [guid, refusing] : parts_.state.refusing) {
+  for (const auto& [guid, why] : parts_.state.refusing) {
     const auto node = found_.fabric->find_node(guid);
-    if (node && !refusing.keeps_entries && !is_indispensable(found_, *node))
-      found_ = leave_out(
-          found_, {{guid, "left out, " + refusing.why + print_hosts_at(*found_.fabric, *node)}});
+    if (node && !is_indispensable(found_, *node)) found_ = leave_out(found_, {{guid, why}});
   }
 }
 
@@ -318,7 +309,6 @@ void Cycle::read_back(void (Cycle::*then)()) {
     if (is_fresh) {
       confirmed.forget(guid);
       confirmed.multicast.note_restarted(guid);
-      parts_.state.refusing.erase(guid);
     } else {
       confirmed.doubt(guid);
       confirmed.multicast.forget(guid);
@@ -354,49 +344,6 @@ bool Cycle::finds_unknown_entries(const Fabric& ours) const {
   return 2 * static_cast<std::size_t>(unknown) > fabric.switch_count();
 }
 
-/// False: of somebody who keeps his entries they are not known any more, and he is left out.
-bool Cycle::collect_kept_entries(RouteJob& job) {
-  keeping_.clear();
-  const Fabric& fabric = *found_.fabric;
-  std::optional<HeldTables> held;
-  for (auto& [guid, refusing] : parts_.state.refusing) {
-    const auto node = fabric.find_node(guid);
-    if (!refusing.keeps_entries || !node) continue;
-    if (!held) held = collect_held_tables(fabric, lids_.top, parts_.state.program.tables);
-    const SwitchIdx sw = fabric.switch_of[*node];
-    if (std::ranges::count(held->unknown, sw, &TableBlock::sw) != 0) {
-      if (!is_indispensable(found_, *node)) {
-        leave_out_switch(guid);
-        return false;
-      }
-      refusing.keeps_entries = false;
-      cannot_keep_.insert(guid);
-      continue;
-    }
-    std::vector<PortNum>& entries = job.kept_entries[sw];
-    entries.assign(lids_.top.value() + std::size_t{1}, kNoRoute);
-    const Lid last = std::min(lids_.top, Lid{fabric.switch_info[sw].linear_fdb_top});
-    for (Lid lid{1}; lid <= last; lid = next(lid)) entries[lid.value()] = held->lft.route(sw, lid);
-    keeping_.insert(guid);
-  }
-  return true;
-}
-
-/// The others cannot be routed around what they hold. False: there is nobody.
-bool Cycle::leave_out_keeping() {
-  bool any = false;
-  for (const Guid guid : std::exchange(keeping_, {})) {
-    const auto node = found_.fabric->find_node(guid);
-    const auto refusing = parts_.state.refusing.find(guid);
-    if (refusing == parts_.state.refusing.end()) continue;  // started anew meanwhile
-    refusing->second.keeps_entries = false;
-    cannot_keep_.insert(guid);
-    any = true;
-    if (node && !is_indispensable(found_, *node)) leave_out_switch(guid);
-  }
-  return any;
-}
-
 void Cycle::route() {
   hooks_.on_phase(Phase::Routing);
   RouteJob job{.fabric = found_.fabric,
@@ -411,7 +358,6 @@ void Cycle::route() {
                .in_force = parts_.state.in_force,
                .found = {}};
   job.engine_options.roots = choose_roots(parts_.settings, *found_.fabric);
-  if (!collect_kept_entries(job)) return address();
   if (rebalancing_) return rebalance(std::move(job));
   // Whom an operator names makes the routes anew; auto is to say who, and leaves those that are.
   const bool hold_entries = std::ranges::any_of(
@@ -491,7 +437,6 @@ Duration Cycle::computing_time(const Routed& routed) const {
 
 void Cycle::on_routed(Routed routed) {
   if (is_on_trial() && routed.error) return end_trial(routed.error->context, false);
-  if (routed.error && leave_out_keeping()) return address();
   if (!rebalancing_) {
     // Whom auto would take, or how even his routes would be, is asked at rest.
     const bool choice_kept = !routed.tables.chosen_by.empty() && before_.in_force != nullptr;

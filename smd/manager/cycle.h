@@ -5,17 +5,15 @@
 //     -> compute_plan (offloaded) -> TransitionPlan, proved -> Programmer -> CycleReport
 //
 // What could not be confirmed in one phase of a plan ends the plan there; it is made again around
-// what is confirmed, a few times. A switch that none of them got past keeps the entries that it
-// holds, where hosts hang on it and the others can be routed around these; else it is left out as
-// if it were silent, as is a link between switches that does not become Active, and the cycle goes
-// on without it from assign_lids. A rebalance of loads is a cycle without a change; it ends where
-// its plan would block anything. PIRa and then FERa are two rounds of the last two lines.
+// what is confirmed, a few times. A switch that none of them got past is left out as if it were
+// silent, as is a link between switches that does not become Active, and the cycle goes on without
+// it from assign_lids. A rebalance of loads is a cycle without a change; it ends where its plan
+// would block anything. PIRa and then FERa are two rounds of the last two lines.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 
 #include "smd/config/settings.h"
@@ -135,9 +133,6 @@ class Cycle {
   void read_back(void (Cycle::*then)());
   [[nodiscard]] std::shared_ptr<const ActiveSubnet> routes_to_keep() const;
   [[nodiscard]] bool finds_unknown_entries(const Fabric& ours) const;
-  [[nodiscard]] bool collect_kept_entries(RouteJob& job);
-  [[nodiscard]] bool leave_out_keeping();
-  void leave_out_switch(Guid guid);
   void route();
   void rebalance(RouteJob job);
   void open_blocked(RouteJob job);
@@ -161,8 +156,6 @@ class Cycle {
   void share_rows(SwitchIdx first, ProgramReport report);
   void on_confirmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;
-  [[nodiscard]] bool may_keep_entries(Guid guid) const;
-  void note_kept_entries();
   void leave_out_refusing();
   [[nodiscard]] bool is_refusing_more(const PortRef& end) const;
   [[nodiscard]] bool leaves_out_stuck_links();
@@ -212,8 +205,6 @@ class Cycle {
   unsigned replans_ = 0;
   PlanInterruption refusal_;           // what every attempt at the plan met
   std::vector<PortRef> needed_links_;  // do not become Active, and nobody can do without
-  std::set<Guid> keeping_;             // switches that keep their entries, in the latest routes
-  std::set<Guid> cannot_keep_;         // nobody can be routed around what they hold
   bool first_plan_ = true;
   Duration computing_{0};  // see computing_time(); of this round
 

@@ -157,11 +157,6 @@ PlanJob Cycle::plan_job(std::shared_ptr<const ActiveSubnet> goal) const {
               .advertised = {},
               .found = found_.fabric->switch_count()};
   add_random_entries(fabric, confirmed.random, job.held.lft);
-  for (const Guid guid : keeping_) {  // above LinearFDBTop nothing is in force
-    const SwitchIdx sw = fabric.switch_of[*fabric.find_node(guid)];
-    job.held.lft.set_row(sw, goal->routing->lft, sw);
-    std::erase_if(job.held.unknown, [sw](const TableBlock& block) { return block.sw == sw; });
-  }
   if (!goal->rows->empty()) {
     job.rows = confirmed.sl_to_vl;
     job.advertised = parts_.state.advertised.at(parts_.runtime.now());
@@ -325,7 +320,6 @@ void Cycle::start_programming() {
        .plan = &plan_,
        .is_last_attempt = replans_ == kMostReplans,
        .needed_links = &needed_links_,
-       .keeping_entries = &keeping_,
        .default_port = &goal.routing->default_port,
        .sl_to_vl = &rows_,
        .path_sls = &goal.routing->path_sls,
@@ -351,7 +345,6 @@ void Cycle::on_programmed(ProgramReport report) {
   report_.ports_down_after = report.ports_not_active;
   report_.fault_count = report.fault_count;
   report_.faults = std::move(report.faults);
-  note_kept_entries();
   log_not_kept(report.not_kept);
   if (!report.retrained.empty())
     state.self_inflicted_traps_until = parts_.runtime.now() + kSelfInflictedTraps;
@@ -481,58 +474,15 @@ bool Cycle::leaves_out_stuck_links() {
   return true;
 }
 
-/// A fault of each cycle: somebody has to look at them.
-void Cycle::note_kept_entries() {
-  for (const Guid guid : keeping_) {
-    const auto refusing = parts_.state.refusing.find(guid);
-    if (refusing == parts_.state.refusing.end()) continue;  // started anew meanwhile
-    ++report_.fault_count;
-    report_.faults.push_back(
-        {guid,
-         PortNum{0},
-         refusing->second.why +
-             "; it keeps the entries that it holds, and hosts at it may not reach everybody"});
-  }
-}
-
-/// Hosts hang on it, and all that it refuses is other entries, which hold them up only in part.
-/// Where routes need several VLs what it does is a part of all their proofs.
-bool Cycle::may_keep_entries(Guid guid) const {
-  const Fabric& fabric = *found_.fabric;
-  const auto node = fabric.find_node(guid);
-  const auto set = refusal_.sets.find(guid);
-  if (!node || !fabric.is_switch(*node) || set == refusal_.sets.end() || keeping_.contains(guid) ||
-      cannot_keep_.contains(guid))
-    return false;
-  const SwitchInfo& info = fabric.switch_info[fabric.switch_of[*node]];
-  const AttributeId refused = set->second.attribute;
-  const ActiveSubnet& goal = *parts_.state.in_force;
-  const Lid last = std::min(lids_.top, Lid{info.linear_fdb_top});
-  return (refused == AttributeId::LinearForwardingTable || refused == AttributeId::SwitchInfo) &&
-         goal.rows->empty() && goal.routing->vls == 1 && !has_random_table(info) &&
-         info.linear_fdb_top != 0 && !print_hosts_at(fabric, *node).empty() &&
-         parts_.state.program.tables.knows_all(guid, last.value() / kLftBlockSize + 1);
-}
-
 /// Whether there is somebody to blame for the plan that does not get on, or a link, and the rest
-/// can do without, or with what he holds.
+/// can do without.
 bool Cycle::has_refusing() const {
   if (round_ > 0 || !parts_.settings.strategy.leaves_out_refusing) return false;
   if (!refusal_.links.empty()) return true;
   return std::ranges::any_of(refusal_.switches, [&](Guid guid) {
     const auto node = found_.fabric->find_node(guid);
-    return node && (may_keep_entries(guid) || !is_indispensable(found_, *node));
+    return node && !is_indispensable(found_, *node);
   });
-}
-
-/// With the hosts that hang on it, which are named.
-void Cycle::leave_out_switch(Guid guid) {
-  const std::string hosts = print_hosts_at(*found_.fabric, *found_.fabric->find_node(guid));
-  RefusingSwitch& refusing = parts_.state.refusing.at(guid);
-  refusing.keeps_entries = false;
-  log::warn("switch.left_out", "node={} why=\"{}{}\"", guid, refusing.why, hosts);
-  go_on_with(leave_out(found_, {{guid, "left out, " + refusing.why + hosts}}));
-  rebalancing_ = opening_ = false;  // others are made now
 }
 
 /// What is left of the fabric, whose ports have other numbers.
@@ -544,25 +494,16 @@ void Cycle::go_on_with(SweepReport rest) {
   count_found();
 }
 
-/// What one switch does not take is its own loss: the others are routed around it, or what it
-/// holds, as around a link that does not become Active.
+/// What one switch does not take is its own loss: the others are routed around it, as around a link
+/// that does not become Active.
 void Cycle::leave_out_refusing() {
   for (const Guid guid : refusal_.switches) {
     const auto node = found_.fabric->find_node(guid);
-    if (!node) continue;
-    const bool keeps = may_keep_entries(guid);
-    if (!keeps && is_indispensable(found_, *node)) continue;
-    const auto set = refusal_.sets.find(guid);
-    RefusingSwitch& refusing = parts_.state.refusing[guid];
-    refusing.set = set == refusal_.sets.end() ? UnconfirmedSet{} : set->second;
-    refusing.why = "it does not take its settings: " +
-                   (refusing.set.what.empty() ? refusal_.why : refusing.set.what);
-    refusing.keeps_entries = keeps;
-    if (!keeps) {
-      leave_out_switch(guid);
-      continue;
-    }
-    log::warn("switch.keeps_entries", "node={} why=\"{}\"", guid, refusing.why);
+    if (!node || is_indispensable(found_, *node)) continue;
+    log::warn("switch.left_out", "node={} why=\"{}\"", guid, refusal_.why);
+    std::string& why = parts_.state.refusing[guid];
+    why = "left out, it does not take its settings: " + refusal_.why;
+    go_on_with(leave_out(found_, {{guid, why}}));
   }
   std::map<PortRef, std::string> links;
   for (const PortRef& end : refusal_.links)

@@ -28,10 +28,6 @@ namespace smd {
 /// As configured, or the switch that the manager sits on.
 [[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
 
-/// "; 2 hosts are out with it: host-00002, host-00003": those that hang on the switch; empty where
-/// none do.
-[[nodiscard]] std::string print_hosts_at(const Fabric& fabric, NodeIdx node);
-
 /// The manager's own node, or a switch that others are reached through alone: leaving it out would
 /// cost more than itself and its adapters.
 [[nodiscard]] bool is_indispensable(const SweepReport& found, NodeIdx node);

@@ -17,13 +17,6 @@
 
 namespace smd {
 
-/// Did not take what routes need, in several attempts.
-struct RefusingSwitch {
-  std::string why;
-  UnconfirmedSet set;          // that it did not take: it is asked for that again
-  bool keeps_entries = false;  // hosts hang on it: it is in, with the entries that it holds
-};
-
 struct ManagerState {
   /// That the cycle works with: as kept, until a sweep or another master numbered ports anew.
   LidBook book;
@@ -96,9 +89,9 @@ struct ManagerState {
 
   unsigned interrupted_cycles = 0;  // in a row, up to the latest one that changed anything
 
-  /// Those that do not keep their entries are left out as if they were silent. Until one takes
-  /// again what it did not, is started anew, or is gone.
-  std::map<Guid, RefusingSwitch> refusing;
+  /// Switches that did not take what routes need, and why: left out as if they were silent, until
+  /// one takes a Set again.
+  std::map<Guid, std::string> refusing;
 
   /// What was logged of changes since one was last taken in: those that wait, or whose cycle
   /// failed, are found again and again.

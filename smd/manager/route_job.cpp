@@ -156,102 +156,6 @@ void drop_ranks_not_obeyed(const RouteJob& job, Routed& out) {
   if (!obeyed) rank.clear();
 }
 
-/// Follows the entries of one LID from every switch at most once.
-class Column {
- public:
-  /// A packet that gets to `last` counts as one that arrives.
-  Column(const Fabric& fabric,
-         const ForwardingTables& tables,
-         Lid lid,
-         SwitchIdx last = kNone<SwitchIdx>)
-      : fabric_(fabric),
-        tables_(tables),
-        lid_(lid),
-        last_(last),
-        leads_(tables.switches(), Mark::Unknown) {}
-
-  /// True when a packet at `sw` leaves for good: to a host, or to port 0.
-  bool arrives(SwitchIdx start, PortIdx owner) {
-    std::vector<SwitchIdx> way;
-    Mark mark = Mark::Unknown;
-    for (SwitchIdx sw = start; mark == Mark::Unknown;) {
-      if (leads_[sw.value()] != Mark::Unknown) {
-        mark = leads_[sw.value()] == Mark::Arrives ? Mark::Arrives : Mark::Lost;
-        break;
-      }
-      leads_[sw.value()] = Mark::OnTheWay;  // met again: a loop
-      way.push_back(sw);
-      mark = step(sw, owner);
-    }
-    for (const SwitchIdx sw : way) leads_[sw.value()] = mark;
-    return mark == Mark::Arrives;
-  }
-
- private:
-  enum class Mark : std::uint8_t { Unknown, OnTheWay, Arrives, Lost };
-
-  /// Moves on to the next switch, or says how it ended.
-  Mark step(SwitchIdx& sw, PortIdx owner) const {
-    if (sw == last_) return Mark::Arrives;
-    const NodeIdx node = fabric_.switch_node[sw];
-    const PortNum exit = tables_.route(sw, lid_);
-    if (exit == kNoRoute || exit.value() > fabric_.num_ports(node)) return Mark::Lost;
-    const PortIdx port = fabric_.port_of(node, exit);
-    if (exit == PortNum{0}) return port == owner ? Mark::Arrives : Mark::Lost;
-    const PortIdx peer = fabric_.peer[port];
-    if (peer == kNone<PortIdx>) return Mark::Lost;
-    if (peer == owner) return Mark::Arrives;
-    const SwitchIdx next = fabric_.switch_at(peer);
-    if (next == kNone<SwitchIdx>) return Mark::Lost;
-    sw = next;
-    return Mark::Unknown;
-  }
-
-  const Fabric& fabric_;
-  const ForwardingTables& tables_;
-  Lid lid_;
-  SwitchIdx last_;
-  std::vector<Mark> leads_;
-};
-
-bool has_lanes(const RoutingTables& made) {
-  return made.vls > 1 || !made.sl_to_vl.empty() || !made.path_sls.empty();
-}
-
-void put_kept_entries(const RouteJob& job, RoutingTables& tables) {
-  bool differs = false;
-  for (const auto& [sw, entries] : job.kept_entries) {
-    for (unsigned value = 1; value <= tables.lft.top().value(); ++value) {
-      const Lid lid{static_cast<std::uint16_t>(value)};
-      const PortNum egress = value < entries.size() ? entries[value] : kNoRoute;
-      differs = differs || tables.lft.route(sw, lid) != egress;
-      tables.lft.set_route(sw, lid, egress);
-    }
-  }
-  if (differs) tables.load.by_edge.clear();
-}
-
-/// Hosts at switches that keep their entries may not reach everybody, and be reached by nobody
-/// where those have none for them; everybody else reaches all others.
-bool lacks_kept_ways_alone(const RouteJob& job, const Routed& out) {
-  if (job.kept_entries.empty() || out.routes.loops != 0 || !out.routes.acyclic ||
-      has_lanes(out.tables))
-    return false;
-  for (unsigned value = 1; value <= job.lids.top.value(); ++value) {
-    const Lid lid{static_cast<std::uint16_t>(value)};
-    const PortIdx owner = job.lids.owner_of(lid);
-    if (owner == kNone<PortIdx>) continue;
-    const PortIdx peer = job.fabric->peer[owner];
-    SwitchIdx at = job.fabric->switch_at(owner);
-    if (at == kNone<SwitchIdx> && peer != kNone<PortIdx>) at = job.fabric->switch_at(peer);
-    Column column{
-        *job.fabric, out.tables.lft, lid, job.kept_entries.contains(at) ? at : kNone<SwitchIdx>};
-    for (const SwitchIdx sw : job.fabric->switch_node.indices())
-      if (!job.kept_entries.contains(sw) && !column.arrives(sw, owner)) return false;
-  }
-  return true;
-}
-
 Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   Routed out;
   const Engine* chosen = engine_for(*job.fabric, engine);
@@ -287,22 +191,70 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   note_unheeded(job, request.options, out.tables);
   if (request.in_force != nullptr)
     static_cast<void>(keep_switches_apart(previous, *job.fabric, job.lids, out.tables));
-  const auto check_with_kept = [&] {
-    put_kept_entries(job, out.tables);
-    check(job, out);
-  };
-  check_with_kept();
+  check(job, out);
   if (!out.routes.acyclic && lead_switches_apart(*job.fabric, job.lids, out.tables))
-    check_with_kept();
-  if (withdraw_closing_entries(job, out)) check_with_kept();
+    check(job, out);
+  if (withdraw_closing_entries(job, out)) check(job, out);
   drop_ranks_not_obeyed(job, out);
-  if (!out.routes.ok() && !lacks_kept_ways_alone(job, out)) {
+  if (!out.routes.ok()) {
     std::string why = "unverified tables: ";
     if (!out.routes.first_faults.empty()) why += out.routes.first_faults.front();
     if (!out.routes.acyclic) why += "credit loop " + print_cycle(*job.fabric, out.routes.cycle);
     out.error = Error{Errc::Unsupported, engine + ": " + why};
   }
   return out;
+}
+
+/// Follows the entries of one LID from every switch at most once.
+class Column {
+ public:
+  Column(const Fabric& fabric, const ForwardingTables& tables, Lid lid)
+      : fabric_(fabric), tables_(tables), lid_(lid), leads_(tables.switches(), Mark::Unknown) {}
+
+  /// True when a packet at `sw` leaves for good: to a host, or to port 0.
+  bool arrives(SwitchIdx start, PortIdx owner) {
+    std::vector<SwitchIdx> way;
+    Mark mark = Mark::Unknown;
+    for (SwitchIdx sw = start; mark == Mark::Unknown;) {
+      if (leads_[sw.value()] != Mark::Unknown) {
+        mark = leads_[sw.value()] == Mark::Arrives ? Mark::Arrives : Mark::Lost;
+        break;
+      }
+      leads_[sw.value()] = Mark::OnTheWay;  // met again: a loop
+      way.push_back(sw);
+      mark = step(sw, owner);
+    }
+    for (const SwitchIdx sw : way) leads_[sw.value()] = mark;
+    return mark == Mark::Arrives;
+  }
+
+ private:
+  enum class Mark : std::uint8_t { Unknown, OnTheWay, Arrives, Lost };
+
+  /// Moves on to the next switch, or says how it ended.
+  Mark step(SwitchIdx& sw, PortIdx owner) const {
+    const NodeIdx node = fabric_.switch_node[sw];
+    const PortNum exit = tables_.route(sw, lid_);
+    if (exit == kNoRoute || exit.value() > fabric_.num_ports(node)) return Mark::Lost;
+    const PortIdx port = fabric_.port_of(node, exit);
+    if (exit == PortNum{0}) return port == owner ? Mark::Arrives : Mark::Lost;
+    const PortIdx peer = fabric_.peer[port];
+    if (peer == kNone<PortIdx>) return Mark::Lost;
+    if (peer == owner) return Mark::Arrives;
+    const SwitchIdx next = fabric_.switch_at(peer);
+    if (next == kNone<SwitchIdx>) return Mark::Lost;
+    sw = next;
+    return Mark::Unknown;
+  }
+
+  const Fabric& fabric_;
+  const ForwardingTables& tables_;
+  Lid lid_;
+  std::vector<Mark> leads_;
+};
+
+bool has_lanes(const RoutingTables& made) {
+  return made.vls > 1 || !made.sl_to_vl.empty() || !made.path_sls.empty();
 }
 
 /// `found`, with entries of `made` where a switch holds none, as one that was restarted.

@@ -1,7 +1,6 @@
 // Routes, off the loop: the tables of an engine, and the check that did not make them.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -31,13 +30,6 @@ struct RouteJob {
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
   std::optional<ForwardingTables> found;  // that switches hold: kept as far as they lead somewhere
   bool taking_over = false;  // from another manager: under any engine, not under auto alone
-
-  /// Switches that refused other entries, and those that they forward by, by LID: they are part of
-  /// the routes whatever an engine would have there, and hosts at these switches need not reach
-  /// everybody.
-  std::map<SwitchIdx, std::vector<PortNum>> kept_entries;
-
-  std::stop_token stop;  // of a rebalance: nobody wants it any more
 };
 
 struct Routed {

@@ -226,7 +226,6 @@ void Sweep::on_partially_found(Result<PartialReport> found) {
   for (const Guid restarted : result_.delta->restarted) {
     state_.program.forget(restarted);
     state_.program.multicast.forget(restarted);
-    state_.refusing.erase(restarted);
   }
   on_found(std::move(found->sweep));
 }

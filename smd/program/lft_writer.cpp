@@ -221,7 +221,7 @@ void BlockWriter::read_again(const BlockWrite& block,
     if (accepted(reply) && said && *said != reply->data) forget(block);
     const std::string what = fmt::format("{}: {}", name_of(block), why);
     run_.fault(run_.node_of(block.sw), PortNum{0}, what);
-    unconfirmed_.add(guid, {.attribute = block.table, .modifier = block.number, .what = what});
+    unconfirmed_.add(guid, what);
   });
 }
 
@@ -258,7 +258,7 @@ std::vector<BlockWrite> choose_blocks(const ProgramRun& run, EntrySpan entries, 
     const auto first = at;
     while (at != entries.end() && at->sw == sw) ++at;
     const EntrySpan mine{first, at};
-    if ((mine.empty() && !all) || run.keeps_entries(sw)) continue;
+    if (mine.empty() && !all) continue;
     is_random(run, sw) ? add_random_entries(run, sw, mine, all, out)
                        : add_linear_entries(run, sw, mine, all, out);
   }
@@ -269,7 +269,6 @@ std::vector<BlockWrite> choose_blocks(const ProgramRun& run) {
   const bool all = block_choice(run) != BlockChoice::Changed;
   std::vector<BlockWrite> out;
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
-    if (run.keeps_entries(sw)) continue;
     if (is_random(run, sw)) {
       add_random(run, sw, wanted_entries(run, sw), all, out);
       continue;
@@ -285,7 +284,6 @@ std::vector<BlockWrite> choose_blocks(const ProgramRun& run) {
 std::vector<BlockWrite> choose_leftovers(const ProgramRun& run) {
   std::vector<BlockWrite> out;
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
-    if (run.keeps_entries(sw)) continue;
     if (is_random(run, sw)) {
       add_random(run, sw, wanted_entries(run, sw), false, out);
       continue;
@@ -304,7 +302,6 @@ std::vector<BlockWrite> choose_hidden_blocks(const ProgramRun& run) {
   none.fill(kNoRoute);
   std::vector<BlockWrite> out;
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
-    if (run.keeps_entries(sw)) continue;
     for_each_hidden_block(run, sw, [&](std::uint32_t number) {
       if (!run.state.tables.find_block(run.guid_of(sw), number))
         out.push_back(write_of(sw, number, none));
@@ -316,7 +313,7 @@ std::vector<BlockWrite> choose_hidden_blocks(const ProgramRun& run) {
 std::string find_unwanted_block(const ProgramRun& run) {
   const std::size_t top = run.input.lft->top().value();
   for (const SwitchIdx sw : run.fabric().switch_node.indices()) {
-    if (is_random(run, sw) || run.keeps_entries(sw)) continue;
+    if (is_random(run, sw)) continue;
     if (run.state.tables.shares_row(run.guid_of(sw), *run.input.lft, sw) ||
         !run.state.tables.find_other_block(run.guid_of(sw), *run.input.lft, sw))
       continue;

@@ -380,17 +380,14 @@ void PortSetter::compare(const PortSet& set, const PortInfo& answer) {
 
 void PortSetter::fail_set(const PortSet& set, std::string what) {
   const NodeIdx node = run_.fabric().node_of[set.port];
-  const UnconfirmedSet unconfirmed{.attribute = AttributeId::PortInfo,
-                                   .modifier = port_info_modifier(run_.fabric(), set.port),
-                                   .what = what};
   if (set.state == PortState::Down) {
-    unconfirmed_.add(run_.fabric().node_guid[node], unconfirmed);
+    unconfirmed_.add(run_.fabric().node_guid[node], what);
     note_maybe_up(set.port);
   }
   const PortIdx peer = run_.fabric().peer[set.port];
   if (set.raises_vls && run_.fabric().is_switch(node) &&
       run_.fabric().is_switch(run_.fabric().node_of[peer]))
-    unconfirmed_.add(run_.fabric().node_guid[node], unconfirmed);
+    unconfirmed_.add(run_.fabric().node_guid[node], what);
   run_.fault(node, run_.fabric().number_of(set.port), std::move(what));
 }
 

@@ -1,8 +1,6 @@
 // What a run of the programmer is given, and what it keeps from one run to the next.
 #pragma once
 
-#include <set>
-
 #include "smd/discovery/sweep_report.h"
 #include "smd/multicast/mft_plan.h"
 #include "smd/plan/confirmed_tables.h"
@@ -78,10 +76,6 @@ struct ProgramInput {
   /// Ends of links between switches that need not become Active for the plan to go on: nobody can
   /// do without them. Ascending; null: none.
   const std::vector<PortRef>* needed_links = nullptr;
-
-  /// Switches whose forwarding tables, and their LinearFDBTop, stay as they are: they refused
-  /// others. `lft` says what they hold. Null: none.
-  const std::set<Guid>* keeping_entries = nullptr;
 
   /// Where switches with random tables send LIDs that `lft` has no entry for. May be null or empty.
   const IndexVector<SwitchIdx, PortNum>* default_port = nullptr;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -89,15 +88,6 @@ struct RefusedSetting {
   friend bool operator==(const RefusedSetting&, const RefusedSetting&) = default;
 };
 
-/// A Set that a switch did not confirm, so that it can be asked for that attribute again.
-struct UnconfirmedSet {
-  AttributeId attribute = AttributeId::LinearForwardingTable;
-  std::uint32_t modifier = 0;
-  std::string what;  // "LFT block 0: refused with status 0x001c"
-
-  friend bool operator==(const UnconfirmedSet&, const UnconfirmedSet&) = default;
-};
-
 /// The plan was left after a list that was not confirmed as a whole. What follows must be planned
 /// anew from what is confirmed.
 struct PlanInterruption {
@@ -105,7 +95,6 @@ struct PlanInterruption {
   std::string why;             // one line: the first thing that was not confirmed
   std::vector<Guid> switches;  // who did not confirm, ascending
   std::vector<PortRef> links;  // or: ends of links between switches that are not Active; ascending
-  std::map<Guid, UnconfirmedSet> sets{};  // of each of those switches the first
 
   friend bool operator==(const PlanInterruption&, const PlanInterruption&) = default;
 };

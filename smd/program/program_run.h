@@ -39,11 +39,6 @@ struct ProgramRun {
 
   [[nodiscard]] Guid guid_of(SwitchIdx sw) const { return fabric().node_guid[node_of(sw)]; }
 
-  /// Its forwarding table is not written to.
-  [[nodiscard]] bool keeps_entries(SwitchIdx sw) const {
-    return input.keeping_entries != nullptr && input.keeping_entries->contains(guid_of(sw));
-  }
-
   void fault(NodeIdx node, PortNum port, std::string what);
   void not_kept(NodeIdx node, PortNum port, std::string what);
 };
@@ -69,14 +64,12 @@ void for_each_hidden_block(const ProgramRun& run, SwitchIdx sw, Visit&& visit) {
 struct Unconfirmed {
   std::vector<Guid> nodes;  // in the order in which they failed; one may be there twice
   std::string first;
-  std::map<Guid, UnconfirmedSet> sets{};  // of each node the first
 
   [[nodiscard]] bool empty() const { return nodes.empty(); }
 
-  void add(Guid node, UnconfirmedSet set) {
-    if (nodes.empty()) first = set.what;
+  void add(Guid node, const std::string& what) {
+    if (nodes.empty()) first = what;
     nodes.push_back(node);
-    sets.try_emplace(node, std::move(set));
   }
 };
 

@@ -236,11 +236,8 @@ bool PhaseRunner::interrupts(std::string_view list, Unconfirmed unconfirmed) {
   std::ranges::sort(unconfirmed.nodes);
   const auto twice = std::ranges::unique(unconfirmed.nodes);
   unconfirmed.nodes.erase(twice.begin(), twice.end());
-  run_.report.plan_interrupted = {.phase = at_,
-                                  .why = std::move(why),
-                                  .switches = std::move(unconfirmed.nodes),
-                                  .links = {},
-                                  .sets = std::move(unconfirmed.sets)};
+  run_.report.plan_interrupted = {
+      .phase = at_, .why = std::move(why), .switches = std::move(unconfirmed.nodes)};
   std::exchange(done_, nullptr)();
   return true;
 }

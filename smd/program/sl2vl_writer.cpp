@@ -14,12 +14,6 @@ std::string name_of(const Turn& turn) {
   return fmt::format("SL-to-VL row of in port {}, out port {}", turn.in, turn.out);
 }
 
-UnconfirmedSet set_of(const Turn& turn, const std::string& what) {
-  return {.attribute = AttributeId::SlToVlMappingTable,
-          .modifier = encode_modifier(SlToVlModifier{.in = turn.in, .out = turn.out}),
-          .what = what};
-}
-
 using Held = TurnMemory::Held;
 
 const SlToVl kBlockedEntry = [] {
@@ -216,7 +210,7 @@ void SlToVlWriter::read_again(const Turn& turn, std::string why) {
                if (confirm(turn, reply)) return;
                const std::string what = fmt::format("{}: {}", name_of(turn), why);
                run_.fault(run_.node_of(turn.sw), turn.out, what);
-               unconfirmed_.add(run_.guid_of(turn.sw), set_of(turn, what));
+               unconfirmed_.add(run_.guid_of(turn.sw), what);
              });
 }
 
@@ -267,7 +261,7 @@ void TurnSetter::block_one(const Turn& turn) {
     if (!now) {
       const std::string what = "SL-to-VL row: " + describe_failure(reply);
       run_.fault(run_.node_of(turn.sw), turn.out, what);
-      return unconfirmed_.add(run_.guid_of(turn.sw), set_of(turn, what));
+      return unconfirmed_.add(run_.guid_of(turn.sw), what);
     }
     if (*now != kBlockedEntry) row_of(turn).open = *now;
     set_row(turn, Held::Blocked);
@@ -297,7 +291,7 @@ void TurnSetter::read_again(const Turn& turn, Held wanted, std::string why) {
                const std::string what = fmt::format(
                    "SL-to-VL row of in port {}, out port {}: {}", turn.in, turn.out, why);
                run_.fault(run_.node_of(turn.sw), turn.out, what);
-               unconfirmed_.add(run_.guid_of(turn.sw), set_of(turn, what));
+               unconfirmed_.add(run_.guid_of(turn.sw), what);
              });
 }
 

@@ -47,9 +47,7 @@ void SwitchSetter::raise_tops(std::function<void(Unconfirmed)> done) {
         Unconfirmed unconfirmed;
         for (const SwitchIdx sw : run_.fabric().switch_node.indices()) {
           if (is_below_top(sw) && !has_restarted(sw))
-            unconfirmed.add(
-                run_.guid_of(sw),
-                {.attribute = AttributeId::SwitchInfo, .modifier = 0, .what = "LinearFDBTop"});
+            unconfirmed.add(run_.guid_of(sw), "LinearFDBTop");
         }
         done(std::move(unconfirmed));
       });
@@ -158,7 +156,7 @@ bool SwitchSetter::has_restarted(SwitchIdx sw) const {
 /// Setting PortStateChange clears it.
 SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
   SwitchInfo wanted = run_.report.switch_info[sw];
-  if (!has_random_table(wanted) && !has_restarted(sw) && !run_.keeps_entries(sw))
+  if (!has_random_table(wanted) && !has_restarted(sw))
     wanted.linear_fdb_top = run_.input.lft->top().value();
   wanted.life_time_value = run_.input.policy.packet_life_time;
   // Entries above MulticastFDBTop count for nothing, and after power-on that is all of them.
@@ -173,8 +171,7 @@ SwitchInfo SwitchSetter::wanted_of(SwitchIdx sw) const {
 
 bool SwitchSetter::is_below_top(SwitchIdx sw) const {
   const SwitchInfo& now = run_.report.switch_info[sw];
-  return !has_random_table(now) && !run_.keeps_entries(sw) &&
-         now.linear_fdb_top < run_.input.lft->top().value();
+  return !has_random_table(now) && now.linear_fdb_top < run_.input.lft->top().value();
 }
 
 bool SwitchSetter::may_rise(SwitchIdx sw) const {
@@ -191,34 +188,7 @@ bool SwitchSetter::would_show_unknown_blocks(SwitchIdx sw) const {
   return would;
 }
 
-namespace {
-
-/// Nothing that is done by writing it is done: no bit is cleared, no port changes its state.
-SmpData as_it_is(AttributeId attribute, const SmpData& held) {
-  SmpData out = held;
-  if (attribute == AttributeId::SwitchInfo) {
-    if (auto info = decode_switch_info(held)) {
-      info->port_state_change = false;
-      out = {};
-      encode_switch_info(*info, out);
-    }
-  } else if (attribute == AttributeId::PortInfo) {
-    if (const auto info = decode_port_info(held)) {
-      out = {};
-      encode_port_info(set_body(*info, PortState::NoChange), out);
-    }
-  }
-  return out;
-}
-
-/// Registers that count, or have a state, need not answer what was written.
-bool is_table(AttributeId attribute) {
-  return attribute != AttributeId::SwitchInfo && attribute != AttributeId::PortInfo;
-}
-
-}  // namespace
-
-void SetProbe::start(const SweepReport& found, std::vector<ProbedSwitch> switches, Done done) {
+void SetProbe::start(const SweepReport& found, std::vector<SwitchIdx> switches, Done done) {
   found_ = &found;
   switches_ = std::move(switches);
   pump_.start(
@@ -230,26 +200,25 @@ void SetProbe::start(const SweepReport& found, std::vector<ProbedSwitch> switche
       [this, done = std::move(done)] { done(std::move(willing_)); });
 }
 
-SmpRequest SetProbe::request(const ProbedSwitch& probed, Method method) const {
-  return {.route = SmpRoute::directed(found_->path[found_->fabric->switch_node[probed.sw]]),
+SmpRequest SetProbe::request(SwitchIdx sw, Method method) const {
+  return {.route = SmpRoute::directed(found_->path[found_->fabric->switch_node[sw]]),
           .method = method,
-          .attribute = probed.attribute,
-          .modifier = probed.modifier,
+          .attribute = AttributeId::LinearForwardingTable,
           .m_key = m_key_};
 }
 
-void SetProbe::read(const ProbedSwitch& probed) {
-  pump_.send(request(probed, Method::Get), [this, probed](const Result<SmpReply>& reply) {
-    if (accepted(reply)) write_back(probed, as_it_is(probed.attribute, reply->data));
+void SetProbe::read(SwitchIdx sw) {
+  pump_.send(request(sw, Method::Get), [this, sw](const Result<SmpReply>& reply) {
+    if (reply && reply->status == 0) write_back(sw, reply->data);
   });
 }
 
-void SetProbe::write_back(const ProbedSwitch& probed, const SmpData& held) {
-  SmpRequest set = request(probed, Method::Set);
-  set.data = held;
-  pump_.send(set, [this, probed, held](const Result<SmpReply>& reply) {
-    if (accepted(reply) && (!is_table(probed.attribute) || reply->data == held))
-      willing_.push_back(found_->fabric->node_guid[found_->fabric->switch_node[probed.sw]]);
+void SetProbe::write_back(SwitchIdx sw, const SmpData& block) {
+  SmpRequest set = request(sw, Method::Set);
+  set.data = block;
+  pump_.send(set, [this, sw, block](const Result<SmpReply>& reply) {
+    if (reply && reply->status == 0 && reply->data == block)
+      willing_.push_back(found_->fabric->node_guid[found_->fabric->switch_node[sw]]);
   });
 }
 

@@ -58,15 +58,8 @@ class SwitchSetter {
   SmpBatch& batch_;
 };
 
-/// A switch, and what it did not take.
-struct ProbedSwitch {
-  SwitchIdx sw;
-  AttributeId attribute = AttributeId::LinearForwardingTable;
-  std::uint32_t modifier = 0;
-};
-
-// Whether switches that did not take a Set before take one now: what they hold of that attribute is
-// written back as it is.
+// Whether switches that took no Set before take one now: the first block of their forwarding table
+// is written as it is.
 
 class SetProbe {
  public:
@@ -78,17 +71,17 @@ class SetProbe {
   SetProbe(const SetProbe&) = delete;
 
   /// `done` runs once, last; it may destroy this. `found` outlives the run.
-  void start(const SweepReport& found, std::vector<ProbedSwitch> switches, Done done);
+  void start(const SweepReport& found, std::vector<SwitchIdx> switches, Done done);
 
  private:
-  void read(const ProbedSwitch& probed);
-  void write_back(const ProbedSwitch& probed, const SmpData& held);
-  [[nodiscard]] SmpRequest request(const ProbedSwitch& probed, Method method) const;
+  void read(SwitchIdx sw);
+  void write_back(SwitchIdx sw, const SmpData& block);
+  [[nodiscard]] SmpRequest request(SwitchIdx sw, Method method) const;
 
   SmpPump pump_;
   MKey m_key_;
   const SweepReport* found_ = nullptr;
-  std::vector<ProbedSwitch> switches_;
+  std::vector<SwitchIdx> switches_;
   std::size_t next_ = 0;
   std::vector<Guid> willing_;
 };
