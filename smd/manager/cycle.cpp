@@ -76,10 +76,12 @@ void Cycle::on_swept(SweepResult swept) {
 /// Switches that took no settings before are in again once they take one.
 void Cycle::probe_refusing() {
   std::vector<SwitchIdx> asked;
-  for (const auto& [guid, why] : parts_.state.refusing) {
-    const auto node = found_.fabric->find_node(guid);
-    if (node && found_.fabric->is_switch(*node)) asked.push_back(found_.fabric->switch_of[*node]);
-  }
+  std::erase_if(parts_.state.refusing, [&](const auto& each) {
+    const auto node = found_.fabric->find_node(each.first);
+    const bool is_there = node && found_.fabric->is_switch(*node);
+    if (is_there) asked.push_back(found_.fabric->switch_of[*node]);
+    return !is_there && !report_.partial;
+  });
   if (asked.empty()) return take_in();
   set_probe_.emplace(parts_.client, parts_.settings.ports.m_key);
   set_probe_->start(found_, std::move(asked), [this](const std::vector<Guid>& willing) {

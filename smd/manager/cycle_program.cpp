@@ -500,9 +500,10 @@ void Cycle::leave_out_refusing() {
   for (const Guid guid : refusal_.switches) {
     const auto node = found_.fabric->find_node(guid);
     if (!node || is_indispensable(found_, *node)) continue;
-    log::warn("switch.left_out", "node={} why=\"{}\"", guid, refusal_.why);
+    const std::string hosts = print_hosts_at(*found_.fabric, *node);
+    log::warn("switch.left_out", "node={} why=\"{}{}\"", guid, refusal_.why, hosts);
     std::string& why = parts_.state.refusing[guid];
-    why = "left out, it does not take its settings: " + refusal_.why;
+    why = "left out, it does not take its settings: " + refusal_.why + hosts;
     go_on_with(leave_out(found_, {{guid, why}}));
   }
   std::map<PortRef, std::string> links;

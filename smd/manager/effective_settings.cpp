@@ -140,6 +140,23 @@ std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric) {
   return {fabric.node_guid[root]};
 }
 
+std::string print_hosts_at(const Fabric& fabric, NodeIdx node) {
+  constexpr std::size_t kMostNamed = 8;
+  std::set<NodeIdx> hosts;
+  for (const PortIdx port : fabric.external_ports(node)) {
+    const PortIdx peer = fabric.peer[port];
+    if (peer != kNone<PortIdx> && !fabric.is_switch(fabric.node_of[peer]))
+      hosts.insert(fabric.node_of[peer]);
+  }
+  if (hosts.empty()) return "";
+  std::string names;
+  for (const NodeIdx host : hosts | std::views::take(kMostNamed))
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(fabric, host));
+  if (hosts.size() > kMostNamed) names += fmt::format(" and {} more", hosts.size() - kMostNamed);
+  return fmt::format(
+      "; {} {} out with it: {}", hosts.size(), hosts.size() == 1 ? "host is" : "hosts are", names);
+}
+
 bool is_indispensable(const SweepReport& found, NodeIdx node) {
   const Fabric& fabric = *found.fabric;
   if (node == fabric.sm_node) return true;
@@ -193,8 +210,10 @@ std::optional<std::pair<Guid, std::string>> find_small_table(const SweepReport& 
     if (entries == 0 || entries > top.value() || is_indispensable(found, node)) continue;
     return std::pair(
         fabric.node_guid[node],
-        fmt::format(
-            "left out: its forwarding table holds LIDs below {}, {} is in use", entries, top));
+        fmt::format("left out: its forwarding table holds LIDs below {}, {} is in use{}",
+                    entries,
+                    top,
+                    print_hosts_at(fabric, node)));
   }
   return std::nullopt;
 }

@@ -28,6 +28,9 @@ namespace smd {
 /// As configured, or the switch that the manager sits on.
 [[nodiscard]] std::vector<Guid> choose_roots(const Settings& settings, const Fabric& fabric);
 
+/// "; 2 hosts are out with it: h1, h2": who has no service where the switch is left out.
+[[nodiscard]] std::string print_hosts_at(const Fabric& fabric, NodeIdx node);
+
 /// The manager's own node, or a switch that others are reached through alone: leaving it out would
 /// cost more than itself and its adapters.
 [[nodiscard]] bool is_indispensable(const SweepReport& found, NodeIdx node);

@@ -189,12 +189,25 @@ TEST(Cycle, ASwitchThatConfirmsNoChangeIsLeftOutUntilItDoes) {
   EXPECT_EQ(bench.report->counts.switches, 1u);
   ASSERT_THAT(bench.report->silent, SizeIs(1));
   EXPECT_THAT(bench.report->silent[0].why, StartsWith("left out"));
+  EXPECT_THAT(bench.report->silent[0].why, HasSubstr("host is out with it: h3"));
   EXPECT_EQ(bench.net.fabric.port_info(kH2, PortNum{1}).state(), PortState::Active);
   bench.net.loses = nullptr;
   ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
   EXPECT_TRUE(bench.report->up());
   EXPECT_THAT(bench.state.refusing, IsEmpty());
   EXPECT_EQ(bench.report->counts.switches, 2u);
+}
+
+// One that is gone is not asked for ever, and one that comes later begins anew.
+TEST(Cycle, ASwitchThatConfirmsNoChangeIsForgottenOnceItIsGone) {
+  Bench bench;
+  bench.state.refusing[bench.net.fabric.spec().nodes[kS2].guid];
+  bench.state.refusing[Guid{0x999}];
+  ASSERT_TRUE(bench.run(SweepTrigger::of("a port", {})));
+  bench.net.fabric.set_link(kS1, PortNum{3}, false);
+  ASSERT_TRUE(bench.run(SweepTrigger::of_everything("all")));
+  EXPECT_EQ(bench.report->counts.switches, 1u);
+  EXPECT_THAT(bench.state.refusing, IsEmpty());
 }
 
 /// Directed routes to ports whose clients were asked to register again, and nothing else was set.
