@@ -30,6 +30,8 @@ struct RouteJob {
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
   std::optional<ForwardingTables> found;  // that switches hold: kept as far as they lead somewhere
   bool taking_over = false;  // from another manager: under any engine, not under auto alone
+
+  std::stop_token stop;  // of a rebalance: nobody wants it any more
 };
 
 struct Routed {
