@@ -166,7 +166,9 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   const bool found_none = first.error && !first.routed;
   std::vector<std::string> not_found;
   if (!found_none) not_found = world.not_found();
-  bool holds = first.up() && congestion.plan().refusal.empty() && not_found.empty();
+  // A fabric of one adapter is as it is wanted; one that came up larger and is gone is not.
+  bool holds = (first.up() || (first.cut_off && !first.error)) &&
+               congestion.plan().refusal.empty() && not_found.empty();
   Json json = run_json(first);
   json["not_found"] = not_found;
   const std::string shape =
@@ -189,7 +191,6 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   std::vector<Json> changes;
   std::vector<NamedText> tables;
   if (found_none) failures->clear();  // nothing is up that could fail
-  // A fabric of one adapter is up; one that came up larger and is gone is not.
   for (const Failure& failure : *failures) {
     if (world.is_cut_off(failure)) {
       world.fail_unnoticed(failure);
@@ -202,8 +203,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     display.reset();
     not_found = world.not_found();
     const std::vector<std::string> cut_off = world.cut_off();
-    holds = holds && last.up() && !last.cut_off && congestion.plan().refusal.empty() &&
-            not_found.empty();
+    holds = holds && last.up() && congestion.plan().refusal.empty() && not_found.empty();
     changes.push_back(change_json(last, failure.text, "down"));
     changes.back()["adapters_cut_off"] = cut_off;
     changes.back()["not_found"] = not_found;

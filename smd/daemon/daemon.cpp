@@ -567,7 +567,7 @@ void Daemon::on_cycle(const CycleReport& cycle) {
   notify_.status(
       cycle.error ? "failed: " + cycle.error->context
       : cycle.cut_off
-          ? std::string(print_cut_off(cycle))
+          ? print_cut_off(cycle)
           : fmt::format("{} switches, {}, engine {}",
                         cycle.counts.switches,
                         print_adapters(cycle.counts.cas, cycle.counts.no_data, cycle.counts.hosts),

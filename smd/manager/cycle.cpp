@@ -132,6 +132,8 @@ void Cycle::count_found() {
   report_.silent = found_.silent;
   report_.counts = count(*found_.fabric);
   report_.cut_off = is_cut_off(*found_.fabric);
+  const PortInfo& own = found_.fabric->port_info[found_.fabric->sm_port];
+  report_.has_no_link = report_.cut_off && own.state() == PortState::Down;
 }
 
 void Cycle::end_cut_off() {

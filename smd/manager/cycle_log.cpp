@@ -72,7 +72,7 @@ void log_cycle(const CycleReport& cycle, SaidFaults& said) {
     log::error("discovery.out_of_reach", "why=\"{}\"", said.out_of_reach);
   if (is_news(said.lid_shortage, cycle.lid_shortage, failed))
     log::error("lid.none_left", "what=\"{}\"", said.lid_shortage);
-  if (is_news(said.cut_off, std::string(cycle.cut_off ? print_cut_off(cycle) : ""), failed))
+  if (is_news(said.cut_off, cycle.cut_off ? print_cut_off(cycle) : "", failed))
     log::warn("discovery.cut_off", "{}", said.cut_off);
   if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), failed))
     log::warn("m_key.foreign", "what=\"{}\"", said.foreign_keys);

@@ -80,6 +80,7 @@ std::string verdict(const CycleReport& cycle) {
   if (cycle.error && !cycle.routed && !cycle.engine.empty())
     return fmt::format("FAILED: engine {}: {}", cycle.engine, printable(cycle.error->context));
   if (cycle.error) return fmt::format("FAILED: {}", printable(cycle.error->context));
+  if (cycle.cut_off) return "NOT UP: " + print_cut_off(cycle);
   if (const std::string far = print_out_of_reach(cycle); !far.empty()) return "NOT UP: " + far;
   if (!cycle.up()) {
     std::string out =
@@ -90,7 +91,6 @@ std::string verdict(const CycleReport& cycle) {
                     cycle.fault_count);
     return cycle.lid_shortage.empty() ? out : out + "; " + cycle.lid_shortage;
   }
-  if (cycle.cut_off) return std::string(print_cut_off(cycle));
   return "up and verified";
 }
 

@@ -42,6 +42,11 @@ std::string_view print_phase(Phase phase) {
   return "unknown";
 }
 
+bool CycleReport::up() const {
+  return !error && !cut_off && routes.ok() && transition.interrupted.empty() && fault_count == 0 &&
+         ports_down_after == 0 && ports_without_lid == 0 && out_of_reach() == 0;
+}
+
 std::vector<std::string> print_changes(const FoundChanges& changes) {
   std::vector<std::string> out = changes.first;
   if (changes.count > out.size())
@@ -63,15 +68,17 @@ std::string print_out_of_reach(const CycleReport& cycle) {
       ports == 1 ? "leads" : "lead");
 }
 
-std::string_view print_cut_off(const CycleReport& cycle) {
-  return cycle.silent.empty() ? "the manager's own port has no link: nobody is seen"
-                              : "nobody answers behind the manager's own port";
+std::string print_cut_off(const CycleReport& cycle) {
+  if (cycle.has_no_link) return "the manager's own port has no link: nobody is seen";
+  if (cycle.duplicates.empty()) return "nobody answers behind the manager's own port";
+  return fmt::format("GUID {} stands twice, and nobody else is seen behind the manager's own port",
+                     cycle.duplicates.front().guid);
 }
 
 Trouble trouble_of(const CycleReport& cycle) {
   using Kind = Trouble::Kind;
   if (cycle.error) return {Kind::CycleFailed, cycle.error->context};
-  if (cycle.cut_off) return {Kind::CutOff, std::string(print_cut_off(cycle))};
+  if (cycle.cut_off) return {Kind::CutOff, print_cut_off(cycle)};
   if (cycle.check_differs) return {Kind::ChecksDiffer, "the checks of routes differ"};
   const auto count = [](Kind kind, std::uint64_t number, std::string_view of_what) {
     return Trouble{kind, fmt::format("{} {}", number, of_what)};

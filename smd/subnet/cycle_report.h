@@ -115,6 +115,7 @@ struct CycleReport {
   std::vector<PortIdx> came_up;        // in the snapshot in force: ports that were in Initialize
   std::uint64_t ports_down_after = 0;  // managed ports that are not Active at the end
   bool cut_off = false;        // nobody was seen but the manager: it ended there, without error
+  bool has_no_link = false;    // likewise, and its own port has none
   std::optional<Error> error;  // the cycle ended early: nothing after this point was written
   TimePoint began;
   TimePoint ended;
@@ -131,12 +132,9 @@ struct CycleReport {
     return static_cast<std::uint64_t>(std::ranges::count(silent, true, &SilentPort::out_of_reach));
   }
 
-  /// Up and verified: every port in the subnet could be asked, every managed one is Active, every
-  /// route checked, every plan written to its end, every Set confirmed.
-  [[nodiscard]] bool up() const {
-    return !error && routes.ok() && transition.interrupted.empty() && fault_count == 0 &&
-           ports_down_after == 0 && ports_without_lid == 0 && out_of_reach() == 0;
-  }
+  /// Up and verified: the subnet was seen, every port in it could be asked, every managed one is
+  /// Active, every route checked, every plan written to its end, every Set confirmed.
+  [[nodiscard]] bool up() const;
 };
 
 /// The first of them, and at the end how many more there are.
@@ -146,7 +144,7 @@ struct CycleReport {
 [[nodiscard]] std::string print_out_of_reach(const CycleReport& cycle);
 
 /// Of one that is cut off.
-[[nodiscard]] std::string_view print_cut_off(const CycleReport& cycle);
+[[nodiscard]] std::string print_cut_off(const CycleReport& cycle);
 
 /// Why the fabric may be other than the manager believes without anybody telling it.
 struct Trouble {

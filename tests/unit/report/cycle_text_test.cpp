@@ -57,6 +57,31 @@ TEST(ReportOfARefusal, HasTheReasonAndNoResult) {
             "sw-0-0:1 down: FAILED: engine dor: no mesh or torus: two planes\n");
 }
 
+TEST(ReportOfACutOffManager, IsNotUp) {
+  CycleReport cycle;
+  ASSERT_TRUE(cycle.up());
+  cycle.cut_off = cycle.has_no_link = true;
+  EXPECT_FALSE(cycle.up());
+  EXPECT_EQ(run_json(cycle).at("up"), false);
+  EXPECT_THAT(print_bring_up(cycle),
+              testing::EndsWith("NOT UP: the manager's own port has no link: nobody is seen\n"));
+}
+
+// Whoever looks for a cable that is out should not find one that is in.
+TEST(ReportOfACutOffManager, SaysWhatIsBehindThePort) {
+  CycleReport cycle;
+  cycle.cut_off = true;
+  EXPECT_EQ(print_cut_off(cycle), "nobody answers behind the manager's own port");
+  cycle.duplicates = {{.guid = Guid{0x1234}, .first = {}, .second = {}}};
+  EXPECT_EQ(
+      print_cut_off(cycle),
+      "GUID 0x0000000000001234 stands twice, and nobody else is seen behind the manager's own "
+      "port");
+  cycle.silent = {{.node = Guid{1}, .port = PortNum{1}, .why = "timeout"}};
+  cycle.has_no_link = true;
+  EXPECT_EQ(print_cut_off(cycle), "the manager's own port has no link: nobody is seen");
+}
+
 TEST(ReportOfRoutes, CountsBySpeedWhereLinksDiffer) {
   LoadReport load{.max = 40, .mean = 20, .fullest = 30, .slowest_gbps = 100};
   EXPECT_EQ(print_per_gbps(load), "");
