@@ -97,7 +97,7 @@ void Session::on_cycle(const CycleReport& cycle) {
   const std::uint64_t changes = manager_.change_count();
   counters_.note(cycle, std::exchange(changes_seen_, changes) != changes);
   choose_paths();  // settings may be new; the subnet in force is told with on_active()
-  if (cycle.error || !std::exchange(congestion_waits_, false)) return;
+  if (cycle.error || cycle.cut_off || !std::exchange(congestion_waits_, false)) return;
   const bool measured = manager_.settings().statistics;
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
   congestion_.adopt(now,
