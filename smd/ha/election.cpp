@@ -122,7 +122,8 @@ void Election::note(const ManagerAddress& at, const std::optional<SmInfo>& info,
   news_ = news_ || looks(known.info) != looks(info);
   known.info = info;
   if (!info) {
-    silent_.insert(at.guid);
+    // Who is gone, as behind a cable that is out, is waited for when it is back.
+    if (found_.contains(at.guid)) silent_.insert(at.guid);
     return;
   }
   silent_.erase(at.guid);
@@ -170,22 +171,28 @@ bool Election::was_waited_for(const SmInfo& other) const {
 }
 
 void Election::survey(std::vector<ManagerAddress> where, std::function<void()> go_on) {
-  survey_scope_.cancel_all();
   if (state_ == SmState::Discovering) look_length_ = runtime_.now() - look_began_;
+  found_.clear();
+  for (const ManagerAddress& each : where) found_.insert(each.guid);
+  std::erase_if(silent_, [this](Guid each) { return !found_.contains(each); });
+  ask_all(where, std::move(go_on));
+}
+
+void Election::ask_all(const std::vector<ManagerAddress>& where, std::function<void()> go_on) {
+  survey_scope_.cancel_all();
   std::map<Guid, ManagerAddress> wanted;
   for (const auto& [guid, known] : others_) {
     if (known.info) wanted[guid] = known.at;  // who answered before, wherever it shows IsSM
   }
-  std::set<Guid> found;  // by this sweep: what is there is what it says
-  for (const ManagerAddress& each : where) {
-    wanted[each.guid] = each;
-    found.insert(each.guid);
-  }
+  for (const ManagerAddress& each : where) wanted[each.guid] = each;
   wanted.erase(own_.port_guid);
+  // By this sweep: what is there is what it says.
+  const auto is_found = [&](Guid guid) {
+    return std::ranges::count(where, guid, &ManagerAddress::guid) > 0;
+  };
   const auto gone =
       std::erase_if(others_, [&](const auto& each) { return !wanted.contains(each.first); });
   news_ = news_ || gone > 0;
-  if (!where.empty()) std::erase_if(silent_, [&](Guid each) { return !wanted.contains(each); });
   go_on_ = std::move(go_on);
   // A master that knows of a manager that hangs does not have hosts wait for it.
   const auto is_waited_for = [this](Guid guid) {
@@ -207,7 +214,7 @@ void Election::survey(std::vector<ManagerAddress> where, std::function<void()> g
   };
   for (const auto& [guid, at] : wanted) {
     const bool waited_for = is_waited_for(guid);
-    const bool with_key = shows_key_at(found.contains(guid) ? guid : hooks_.port_at(at.route));
+    const bool with_key = shows_key_at(is_found(guid) ? guid : hooks_.port_at(at.route));
     ask(survey_scope_, at.route, with_key, [=, this, at = at](std::optional<SmInfo> info) {
       const bool is_it = info && info->guid == at.guid;
       // The way may be another by now, where the LID still leads.
@@ -284,7 +291,7 @@ void Election::be_cut_off() { apply(SmEvent::CutOff, {}, print_sm_event(SmEvent:
 
 void Election::look_around() {
   if (state_ != SmState::Master || holding_ || go_on_ || others_.empty()) return;
-  survey({}, nullptr);
+  ask_all({}, nullptr);
 }
 
 void Election::settle() {
@@ -349,13 +356,13 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       return enter(step->next, why);
     case SmAction::Discover:
       end_talks();
-      others_.clear();
+      forget_others();
       enter(step->next, why);
       return hooks_.look(std::string(why));
     case SmAction::LookOn:
       end_talks();
       news_ = news_ || !others_.empty();
-      others_.clear();
+      forget_others();
       enter(step->next, why);
       return report_changes();
     case SmAction::AcknowledgeAndTake: {
@@ -537,6 +544,12 @@ void Election::end_talks() {
   poll_timer_.reset();
   request_scope_.cancel_all();
   survey_scope_.cancel_all();
+}
+
+void Election::forget_others() {
+  others_.clear();
+  found_.clear();
+  silent_.clear();
 }
 
 // --- A process that stood still -----------------------------------------------------------------

@@ -189,6 +189,7 @@ class Election {
   void ask(SmpScope& scope, const SmpRoute& route, bool with_key, OnInfo on_info);
   void note(const ManagerAddress& at, const std::optional<SmInfo>& info, bool saw_key);
   void note_state(Guid guid, SmState state);
+  void ask_all(const std::vector<ManagerAddress>& where, std::function<void()> go_on);
   void report_changes();
   void assess();
   void note_trouble(const KnownManager& other);
@@ -218,6 +219,7 @@ class Election {
   void await_handover(const ManagerAddress& from);
   void watch_counterpart();
   void end_talks();
+  void forget_others();
   void give_up(std::string_view why);
   void acknowledge(const SmpRoute& route);
 
@@ -252,7 +254,8 @@ class Election {
   bool checks_m_key_ = false;  // of an order, which waits
   bool has_link_ = true;       // the own port, when it was last asked
   std::map<Guid, KnownManager> others_;
-  std::set<Guid> silent_;  // when they were asked last: a survey does not wait for them
+  std::set<Guid> found_;   // by the latest sweep
+  std::set<Guid> silent_;  // of these, when they were asked last: a survey does not wait for them
   std::map<Guid, SmRefusal> spared_;
   std::map<Guid, TimePoint> waited_for_;         // who outrank us and do not rule: since when
   TimePoint look_began_;                         // of the look at the subnet in Discovering

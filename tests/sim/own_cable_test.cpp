@@ -601,5 +601,41 @@ TEST(OwnCable, OfAManagerThatIsAloneCostsHostsNothing) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+// Each was silent for the other while they were parted.
+TEST(PartedManagers, HearEachOtherBeforeTheyWrite) {
+  Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
+  for (const std::size_t which : {0u, 1u}) {
+    all[which].start(manager_settings(which == 0 ? 9 : 2));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+  }
+  const std::set<std::uint32_t> part = list_near(all, leaf_of(all, all[0].node), 2);
+  ASSERT_FALSE(part.contains(leaf_of(all, all[1].node)));
+  set_border(all, part, false);
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Master; }, std::chrono::seconds(20)));
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+  all.run_for(std::chrono::seconds(30));
+  const TimePoint until = all.runtime.now() + std::chrono::milliseconds(300);
+  bool is_answered = false;
+  std::vector<std::string> early;
+  for (const std::size_t which : {0u, 1u}) {
+    all[which].loses = [&, which](const Smp& smp) {
+      const bool is_answer = is_about(smp, AttributeId::SmInfo) && smp.method == Method::GetResp;
+      if (is_answer && all.runtime.now() < until) return true;
+      is_answered = is_answered || is_answer;
+      // Reports are acknowledged while the subnet is looked at.
+      if (smp.method == Method::Set && !is_answered && !is_about(smp, AttributeId::SwitchInfo))
+        early.push_back(fmt::format("manager {} sets 0x{:x}", which, smp.attribute_id));
+      return false;
+    };
+  }
+  set_border(all, part, true);
+  ASSERT_TRUE(
+      all.run_until([&] { return all[1].state() == SmState::Standby; }, std::chrono::seconds(20)));
+  EXPECT_TRUE(is_answered);
+  EXPECT_EQ(early, std::vector<std::string>{});
+  ASSERT_TRUE(all.settle()) << all.find_fault();
+}
+
 }  // namespace own_cable_test
 }  // namespace smd::test
