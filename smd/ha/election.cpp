@@ -287,7 +287,10 @@ void Election::note_trouble(const KnownManager& other) {
                          spared->second.pause / std::chrono::seconds(1));
 }
 
-void Election::be_cut_off() { apply(SmEvent::CutOff, {}, print_sm_event(SmEvent::CutOff)); }
+void Election::be_cut_off(bool has_link) {
+  has_link_ = has_link;
+  apply(SmEvent::CutOff, {}, print_sm_event(SmEvent::CutOff));
+}
 
 void Election::look_around() {
   if (state_ != SmState::Master || holding_ || go_on_ || others_.empty()) return;
@@ -364,6 +367,7 @@ void Election::apply(SmEvent event, const ManagerAddress& about, std::string_vie
       news_ = news_ || !others_.empty();
       forget_others();
       enter(step->next, why);
+      watch_for_link();
       return report_changes();
     case SmAction::AcknowledgeAndTake: {
       end_talks();
@@ -575,7 +579,23 @@ void Election::watch_own_link() {
   read_own_port(request_scope_, [this](const std::optional<PortInfo>& own) {
     if (!own || state_ != SmState::Master) return;
     const bool has_link = own->state() != PortState::Down;
-    if (std::exchange(has_link_, has_link) && !has_link) hooks_.on_own_link_lost();
+    if (!std::exchange(has_link_, has_link) || has_link) return;
+    end_talks();
+    go_on_ = nullptr;
+    hooks_.on_own_link_lost();
+  });
+}
+
+/// Switches that report our cable may tell another by now, and sweeps may be far apart.
+void Election::watch_for_link() {
+  poll_timer_ = Timer(runtime_, runtime_.now() + config_.poll_interval, [this] {
+    read_own_port(request_scope_, [this](const std::optional<PortInfo>& own) {
+      if (state_ != SmState::Discovering) return;
+      const bool has_link = own && own->state() != PortState::Down;
+      const bool is_back = !std::exchange(has_link_, has_link) && has_link;
+      watch_for_link();
+      if (is_back) hooks_.on_own_link_back();
+    });
   });
 }
 

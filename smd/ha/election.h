@@ -85,8 +85,12 @@ class Election {
     /// subnet is not known. Who sent something is where it came from, not who it says it is.
     std::function<std::optional<Guid>(const SmpRoute&)> port_at;
 
-    /// The port that we sit on has no link, while others could take over.
+    /// The port that we sit on has no link, while others could take over: what is under way leads
+    /// nowhere, and a survey of it is not gone on with. Look at once.
     std::function<void()> on_own_link_lost;
+
+    /// It has one again, and nobody has been seen since it had none.
+    std::function<void()> on_own_link_back;
 
     /// Something is being written, or the one who is to take over has no copy yet: a handover that
     /// can wait, waits for settle(), and a cycle that asked for the survey goes on.
@@ -113,8 +117,8 @@ class Election {
   void begin_look() { look_began_ = runtime_.now(); }
 
   /// The sweep found nobody but ourselves: as if we had not looked yet. Who rules where we cannot
-  /// look is not known. Requires: Discovering or Master.
-  void be_cut_off();
+  /// look is not known. `has_link`: of our own port. Requires: Discovering or Master.
+  void be_cut_off(bool has_link);
 
   /// What our own port can do, as the last sweep found it: CapabilityMask.
   void know_own_port(std::uint32_t capability_mask) { own_capability_mask_ = capability_mask; }
@@ -240,6 +244,7 @@ class Election {
 
   void beat();
   void watch_own_link();
+  void watch_for_link();
 
   Runtime& runtime_;
   SmpClient& client_;

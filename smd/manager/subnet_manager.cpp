@@ -14,6 +14,9 @@ namespace {
 /// Changes kept for `smctl changes`.
 constexpr std::size_t kChangesKept = 100;
 
+/// Between two looks of one that sees nobody.
+constexpr Duration kLongestBlindPause = std::chrono::seconds(10);
+
 /// Deferred work waits for a fabric at rest, but no longer than this.
 constexpr Duration kLongestDeferral = std::chrono::seconds(30);
 
@@ -141,7 +144,8 @@ Election::Hooks SubnetManager::election_hooks() {
               [this](const SmpRoute& route) {
                 return state_.in_force ? find_port_at(*state_.in_force, route) : std::nullopt;
               },
-          .on_own_link_lost = [this] { request_sweep("the own port has no link"); },
+          .on_own_link_lost = [this] { look_at_own_link(); },
+          .on_own_link_back = [this] { request_sweep("the own port has a link again"); },
           .busy =
               [this](Guid to) {
                 const bool behind = observer_.standby_is_behind(to);  // its time runs from now on
@@ -305,11 +309,22 @@ std::vector<std::string> SubnetManager::alarms() const {
   return out;
 }
 
+/// Nobody answers what a cycle asks now, and the gate is to be closed before another one rules.
+void SubnetManager::look_at_own_link() {
+  if (phase_ == Phase::Routing || phase_ == Phase::Programming) {
+    drop_work();  // what was being written is not known
+  } else if (cycle_) {
+    deferred_.reset();
+    drop_cycle("the own port has no link");
+  }
+  begin_cycle(SweepTrigger::of_everything("the own port has no link"));
+}
+
 /// Who else manages here is asked before anything is written.
 void SubnetManager::survey(const SweepReport& found) {
   const Fabric& fabric = *found.fabric;
   if (is_cut_off(fabric)) {
-    election_.be_cut_off();
+    election_.be_cut_off(fabric.port_info[fabric.sm_port].state() != PortState::Down);
     return cycle_->end_cut_off();
   }
   election_.know_own_port(fabric.port_info[fabric.sm_port].capability_mask);
@@ -556,7 +571,8 @@ void SubnetManager::keep(const CycleReport& report) {
                         return std::ranges::count(last_->silent, each) == 0;
                       });
   const bool looks_on = is_new || kept.cut_off;
-  retry_.on_cycle(std::move(trouble), kept.partial, runtime_.now(), sweep_pause(), looks_on);
+  const Duration pause = kept.cut_off ? std::min(sweep_pause(), kLongestBlindPause) : sweep_pause();
+  retry_.on_cycle(std::move(trouble), kept.partial, runtime_.now(), pause, looks_on);
   if (bring_up_ && (kept.error || found_something(kept, *last_))) {
     ++change_count_;
     changes_.push_front(kept);

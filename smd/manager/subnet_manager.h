@@ -214,6 +214,7 @@ class SubnetManager {
   void take_settings();
   void keep_ordered_engine(Settings& fresh);
   void survey(const SweepReport& found);
+  void look_at_own_link();
   void enter(Phase phase);
   void trigger(SweepTrigger why);
   void begin_cycle(SweepTrigger why);

@@ -601,6 +601,55 @@ TEST(OwnCable, OfAManagerThatIsAloneCostsHostsNothing) {
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
+TEST(OwnCable, ThatIsBackIsNoticedAtOnce) {
+  Settings settings = default_settings();
+  settings.sweep_interval = std::chrono::minutes(5);
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"), {.settings = settings});
+  ASSERT_TRUE(subnet.bring_up());
+  const std::uint32_t own = subnet.fabric.spec().sm_node;
+  subnet.tap.on_receive = [](Smp& smp) { return smp.method != Method::Trap; };  // another has them
+  set_own_cable(subnet, own, false);
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.manager.last_cycle()->cut_off);
+  subnet.run_for(std::chrono::seconds(23));
+  set_own_cable(subnet, own, true);
+  EXPECT_TRUE(subnet.run_until(
+      [&] { return subnet.manager.at_rest() && !subnet.manager.last_cycle()->cut_off; },
+      std::chrono::seconds(2)));
+}
+
+// Somebody else rules soon, whatever was being done.
+TEST(OwnCable, OfAMasterThatIsBusyIsNoticedBeforeAnybodyTakesOver) {
+  for (const Phase busy : {Phase::Discovering, Phase::Programming}) {
+    SCOPED_TRACE(print_phase(busy));
+    Managers all(kIrregular, {"host-00000", "host-00031"});
+    Settings settings = manager_settings(9);
+    settings.smp.window_start = settings.smp.window_max = 2;
+    settings.engine = "updn";
+    all[0].start(settings);
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all[1].start(manager_settings(2));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    settings.engine = "dfsssp";
+    all[0].manager->adopt(settings);
+    all[0].manager->request_sweep("test");
+    while (all[0].manager->phase() != busy)
+      all.runtime.run_until(all.runtime.now() + std::chrono::microseconds(10));
+    set_own_cable(all, all[0].node, false);
+    EXPECT_TRUE(all.run_until([&] { return all[0].state() == SmState::Discovering; },
+                              std::chrono::seconds(1)));
+    ASSERT_TRUE(
+        all.run_until([&] { return all[1].state() == SmState::Master; }, std::chrono::seconds(10)));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    set_own_cable(all, all[0].node, true);
+    ASSERT_TRUE(
+        all.run_until([&] { return all[0].state() == SmState::Master; }, std::chrono::seconds(30)));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    EXPECT_EQ(all.longest_rivalry, Duration{0});
+  }
+}
+
 // Each was silent for the other while they were parted.
 TEST(PartedManagers, HearEachOtherBeforeTheyWrite) {
   Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});
