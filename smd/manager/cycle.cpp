@@ -23,9 +23,13 @@ constexpr Duration kLongestSave = std::chrono::seconds(2);
 constexpr Duration kSaveLook = std::chrono::milliseconds(1);
 
 /// The own port names another master, or so do most of those that name any: our own cable was out
-/// while that one ruled.
-bool names_another_master(const Fabric& fabric) {
-  const Lid own = fabric.port_info[fabric.sm_port].lid;
+/// while that one ruled. A port that lost its LID, as without power, counts with the one that it
+/// had.
+bool names_another_master(const Fabric& fabric, const LidBook& book) {
+  Lid own = fabric.port_info[fabric.sm_port].lid;
+  if (const auto had = book.find(fabric.port_guid[fabric.sm_port]);
+      !is_unicast(own) && had != book.end())
+    own = had->second.base;
   const auto names_another = [&](PortIdx port) {
     const Lid master = fabric.port_info[port].master_sm_lid;
     return master != kUnassignedLid && master != own;
@@ -184,7 +188,7 @@ void Cycle::take_keys() {
 void Cycle::follow_other_master() {
   ManagerState& state = parts_.state;
   if (state.in_force && !state.was_cut_off) return heed_joined();
-  const bool ruled = names_another_master(*found_.fabric);
+  const bool ruled = names_another_master(*found_.fabric, state.book);
   if (ruled) state.reregister = state.taking_over = true;
   if (!ruled && (state.in_force || !state.taking_over)) return;
   state.book = follow_fabric(*found_.fabric, std::move(state.book));

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
+#include "sim-backend/management/sim_transport.h"
 #include "smd/policy/partition_file.h"
+#include "smd/smp/messages.h"
 #include "tests/support/cables.h"
 #include "tests/support/managers.h"
 
@@ -598,6 +600,39 @@ TEST(OwnCable, OfAManagerThatIsAloneCostsHostsNothing) {
   }
   EXPECT_LE(told, 1u) << "the own port comes up anew";
   EXPECT_EQ(written, 0u);
+  EXPECT_EQ(find_broken_route(subnet), "");
+}
+
+// An adapter that was without power meanwhile has no LID, and who names the one that it had names
+// us: nobody else has ruled, and what we wrote down holds.
+TEST(OwnCable, OfAnAdapterThatLostItsLidIsNoSignOfAnotherMaster) {
+  SimulatedSubnet subnet(spec_of("fat-tree:k=4,levels=2"));
+  ASSERT_TRUE(subnet.bring_up());
+  const std::uint32_t own = subnet.fabric.spec().sm_node;
+  const std::uint32_t other = subnet.node("host-00007");
+  const PortInfo before = subnet.fabric.port_info(other, PortNum{1});
+  set_own_cable(subnet, own, false);
+  subnet.manager.request_sweep("test");
+  ASSERT_TRUE(subnet.settle());
+  ASSERT_TRUE(subnet.manager.last_cycle()->cut_off);
+  subnet.fabric.reboot_node(own, std::chrono::milliseconds(1));
+  PortInfo stray = before;
+  stray.lid = Lid{0x100};
+  SmpRequest order{.route = SmpRoute::directed({}),
+                   .method = Method::Set,
+                   .attribute = AttributeId::PortInfo,
+                   .modifier = 1};
+  encode_port_info(set_body(stray, PortState::NoChange), order.data);
+  sim::SimTransport host(subnet.fabric, other, PortNum{1});
+  ASSERT_TRUE(host.send(build_request(order, Lid{0}, 99)));
+  subnet.run_for(std::chrono::milliseconds(2));
+  ASSERT_EQ(subnet.fabric.port_info(own, PortNum{1}).lid, kUnassignedLid);
+  ASSERT_EQ(subnet.fabric.port_info(other, PortNum{1}).lid, stray.lid);
+  set_own_cable(subnet, own, true);
+  ASSERT_TRUE(subnet.run_until(
+      [&] { return subnet.manager.at_rest() && !subnet.manager.last_cycle()->cut_off; },
+      std::chrono::minutes(1)));
+  EXPECT_EQ(subnet.fabric.port_info(other, PortNum{1}).lid, before.lid);
   EXPECT_EQ(find_broken_route(subnet), "");
 }
 
