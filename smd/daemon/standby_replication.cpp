@@ -93,7 +93,7 @@ void StandbyReplication::note_role(SubnetManager* manager, std::uint64_t subnet_
     hello.state = manager->election().state();
   }
   if (hello.state != role_) {
-    has_ruled_ = role_ == SmState::Master || has_ruled_;
+    compares_orders_ = role_ == SmState::Master || compares_orders_;
     if (!has_taken_ || role_ == SmState::Master) blocked_ = store_.get().turns;
     role_ = hello.state;
     has_taken_ = false;
@@ -249,7 +249,7 @@ bool StandbyReplication::take(const replica::Part& part, std::int64_t wall_ms) {
     take_turns(std::move(next.turns));
     return true;
   }
-  if (**kind == StateKind::kPartitionOrders && std::exchange(has_ruled_, false)) {
+  if (**kind == StateKind::kPartitionOrders && std::exchange(compares_orders_, false)) {
     for (const std::string& each : find_missing(store_.get().partitions, next.partitions))
       log::warn("partition.order_lost", "what=\"{}\"", each);
   }

@@ -84,7 +84,8 @@ class StandbyReplication {
 
   SmState role_ = SmState::NotActive;
   bool has_taken_ = false;        // from the one who rules now
-  bool has_ruled_ = false;        // until that one did
+  bool compares_orders_ = true;   // with its first copy: we may have ruled before it, in this life
+                                  // or the one before
   std::vector<TurnRef> blocked_;  // what this manager may have left, which nobody else knows of
   std::optional<TimePoint> lacking_since_;
   std::string alarm_;

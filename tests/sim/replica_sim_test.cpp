@@ -280,6 +280,23 @@ TEST_F(Succession, OrdersThatTheNextMasterDoesNotHaveAreNamedInTheLog) {
   EXPECT_EQ(count_lost(), before + 1);
 }
 
+TEST_F(Succession, OrdersAreNamedAlsoWhereTheFirstHasDied) {
+  const auto count_lost = [] {
+    return std::ranges::count(log::entries_after(0), "partition.order_lost", &log::Entry::event);
+  };
+  const auto before = count_lost();
+  net.freeze(true);
+  first.store->put_partition_orders({{.key = 0x22, .name = "Ordered", .created = true}});
+  ASSERT_NO_FATAL_FAILURE(let_second_take_over());
+  net.freeze(false);
+  run_for(40s);
+  first.start(settings_of(9), "first", "second");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Master; }));
+  EXPECT_TRUE(first.kept.partitions.empty());
+  EXPECT_EQ(count_lost(), before + 1);
+}
+
 TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreKnownToTheSecond) {
   const TurnRef turn{fabric.spec().nodes[node("sw-0-0")].guid, PortNum{1}, PortNum{2}};
   first.store->put_turns({turn});
