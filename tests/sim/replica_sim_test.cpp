@@ -261,10 +261,11 @@ TEST_F(Succession, TurnsThatTheFirstLeftBlockedAreNotForgottenOverACopy) {
   EXPECT_TRUE(first.kept.turns.empty());
 }
 
+auto count_lost() {
+  return std::ranges::count(log::entries_after(0), "partition.order_lost", &log::Entry::event);
+}
+
 TEST_F(Succession, OrdersThatTheNextMasterDoesNotHaveAreNamedInTheLog) {
-  const auto count_lost = [] {
-    return std::ranges::count(log::entries_after(0), "partition.order_lost", &log::Entry::event);
-  };
   const auto before = count_lost();
   net.freeze(true);
   first.store->put_partition_orders({{.key = 0x22, .name = "Ordered", .created = true}});
@@ -281,9 +282,6 @@ TEST_F(Succession, OrdersThatTheNextMasterDoesNotHaveAreNamedInTheLog) {
 }
 
 TEST_F(Succession, OrdersAreNamedAlsoWhereTheFirstHasDied) {
-  const auto count_lost = [] {
-    return std::ranges::count(log::entries_after(0), "partition.order_lost", &log::Entry::event);
-  };
   const auto before = count_lost();
   net.freeze(true);
   first.store->put_partition_orders({{.key = 0x22, .name = "Ordered", .created = true}});
