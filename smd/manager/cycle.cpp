@@ -610,7 +610,7 @@ void Cycle::fail(Error error) {
 void Cycle::finish() {
   report_.routing.wall += parts_.meter.lap().wall;  // of the measuring
   report_.ended = parts_.runtime.now();
-  if (!report_.error && !report_.quiet) parts_.state.said_changes.clear();
+  if (!report_.error && !report_.quiet && !report_.cut_off) parts_.state.said_changes.clear();
   if (found_.fabric) report_.counts.hosts = count_hosts(*found_.fabric);
   std::exchange(hooks_.done, nullptr)(std::move(report_));
 }

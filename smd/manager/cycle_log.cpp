@@ -25,7 +25,10 @@ std::string print_foreign_keys(const ForeignKeys& keys) {
   return out;
 }
 
-/// True where there is something to say. A cycle that failed may not have come to it.
+/// It may not have come to what was wrong before.
+bool saw_little(const CycleReport& cycle) { return cycle.error || cycle.cut_off; }
+
+/// True where there is something to say.
 bool is_news(std::string& said, std::string now, bool failed) {
   if (now == said || (failed && now.empty())) return false;
   said = std::move(now);
@@ -40,8 +43,7 @@ void log_silence(const CycleReport& cycle, std::set<PortRef>& said) {
     if (!said.contains({port.node, port.port}))
       log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
   }
-  // What failed may not have come to the others.
-  if (cycle.error) return said.merge(now);
+  if (saw_little(cycle)) return said.merge(now);
   for (const PortRef& port : said) {
     if (!now.contains(port))
       log::info("discovery.silence_over", "node={} port={}", port.node, port.port);
@@ -59,13 +61,13 @@ void log_duplicates(const CycleReport& cycle, std::vector<DuplicateGuid>& said) 
                print_path(twice.first),
                print_path(twice.second));
   }
-  if (!cycle.error || !cycle.duplicates.empty()) said = cycle.duplicates;
+  if (!saw_little(cycle) || !cycle.duplicates.empty()) said = cycle.duplicates;
 }
 
 }  // namespace
 
 void log_cycle(const CycleReport& cycle, SaidFaults& said) {
-  const bool failed = cycle.error.has_value();
+  const bool failed = saw_little(cycle);
   log_silence(cycle, said.silent);
   log_duplicates(cycle, said.duplicates);
   if (is_news(said.out_of_reach, print_out_of_reach(cycle), failed))

@@ -65,6 +65,20 @@ TEST(CycleLog, SaysWhatACycleThatFailedFoundOnceAsWell) {
   EXPECT_THAT(lines_of(cycle, said), IsEmpty());
 }
 
+TEST(CycleLog, WhoSeesNobodySaysNothingOfOthers) {
+  SaidFaults said;
+  CycleReport cycle;
+  cycle.silent = {silent(1, "here")};
+  cycle.lid_shortage = "2 LIDs are missing";
+  EXPECT_THAT(lines_of(cycle, said), testing::SizeIs(2));
+  CycleReport alone;
+  alone.cut_off = true;
+  EXPECT_THAT(lines_of(alone, said), ElementsAre(testing::StartsWith("discovery.cut_off")));
+  EXPECT_THAT(lines_of(alone, said), IsEmpty());
+  EXPECT_THAT(lines_of(cycle, said), IsEmpty());
+  EXPECT_THAT(lines_of(alone, said), testing::SizeIs(1)) << "for the second time";
+}
+
 TEST(CycleLog, SaysAGuidThatStandsTwiceOnce) {
   SaidFaults said;
   CycleReport cycle;
