@@ -189,7 +189,7 @@ TEST(Cycle, ASwitchThatConfirmsNoChangeIsLeftOutUntilItDoes) {
   EXPECT_EQ(bench.report->counts.switches, 1u);
   ASSERT_THAT(bench.report->silent, SizeIs(1));
   EXPECT_THAT(bench.report->silent[0].why, StartsWith("left out"));
-  EXPECT_THAT(bench.report->silent[0].why, HasSubstr("host is out with it: h3"));
+  EXPECT_THAT(bench.report->silent[0].why, HasSubstr("; 1 host is out with it: 0x"));
   EXPECT_EQ(bench.net.fabric.port_info(kH2, PortNum{1}).state(), PortState::Active);
   bench.net.loses = nullptr;
   ASSERT_TRUE(bench.run(SweepTrigger::of_everything("again")));
