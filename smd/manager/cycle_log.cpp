@@ -29,8 +29,8 @@ std::string print_foreign_keys(const ForeignKeys& keys) {
 bool saw_little(const CycleReport& cycle) { return cycle.error || cycle.cut_off; }
 
 /// True where there is something to say.
-bool is_news(std::string& said, std::string now, bool failed) {
-  if (now == said || (failed && now.empty())) return false;
+bool is_news(std::string& said, std::string now, bool little) {
+  if (now == said || (little && now.empty())) return false;
   said = std::move(now);
   return !said.empty();
 }
@@ -67,21 +67,21 @@ void log_duplicates(const CycleReport& cycle, std::vector<DuplicateGuid>& said) 
 }  // namespace
 
 void log_cycle(const CycleReport& cycle, SaidFaults& said) {
-  const bool failed = saw_little(cycle);
+  const bool little = saw_little(cycle);
   log_silence(cycle, said.silent);
   log_duplicates(cycle, said.duplicates);
-  if (is_news(said.out_of_reach, print_out_of_reach(cycle), failed))
+  if (is_news(said.out_of_reach, print_out_of_reach(cycle), little))
     log::error("discovery.out_of_reach", "why=\"{}\"", said.out_of_reach);
-  if (is_news(said.lid_shortage, cycle.lid_shortage, failed))
+  if (is_news(said.lid_shortage, cycle.lid_shortage, little))
     log::error("lid.none_left", "what=\"{}\"", said.lid_shortage);
-  if (is_news(said.cut_off, cycle.cut_off ? print_cut_off(cycle) : "", failed))
+  if (is_news(said.cut_off, cycle.cut_off ? print_cut_off(cycle) : "", little))
     log::warn("discovery.cut_off", "{}", said.cut_off);
-  if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), failed))
+  if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), little))
     log::warn("m_key.foreign", "what=\"{}\"", said.foreign_keys);
   for (const ProgramFault& fault : cycle.faults) {
     log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
   }
-  if (failed) {
+  if (cycle.error) {
     log::error("cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
     return log::info(
         "cycle.end", "reason=\"{}\" result=failed smps={}", cycle.reason, cycle.smps());
