@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace smd {
 
@@ -47,14 +48,29 @@ std::optional<LftBlock> ConfirmedTables::find_block(Guid node, std::size_t numbe
   return block;
 }
 
-std::optional<std::size_t> ConfirmedTables::Table::find_other_block(const ForwardingTables& tables,
-                                                                    SwitchIdx sw) const {
+template <class Visit>
+void ConfirmedTables::Table::for_each_other_block(const ForwardingTables& tables,
+                                                  SwitchIdx sw,
+                                                  Visit&& visit) const {
+  if (has_row() && row.blocks() == tables.blocks())
+    return row.for_each_other_block(SwitchIdx{0}, tables, sw, std::forward<Visit>(visit));
   for (std::size_t number = 0; number < tables.blocks(); ++number) {
     const PortNum* const held = find_block(number);
-    if (held == nullptr || std::memcmp(held, tables.block(sw, number).data(), kLftBlockSize) != 0)
-      return number;
+    if ((held == nullptr ||
+         std::memcmp(held, tables.block(sw, number).data(), kLftBlockSize) != 0) &&
+        !visit(number))
+      return;
   }
-  return std::nullopt;
+}
+
+std::optional<std::size_t> ConfirmedTables::Table::find_other_block(const ForwardingTables& tables,
+                                                                    SwitchIdx sw) const {
+  std::optional<std::size_t> found;
+  for_each_other_block(tables, sw, [&](std::size_t number) {
+    found = number;
+    return false;
+  });
+  return found;
 }
 
 std::optional<std::size_t> ConfirmedTables::find_other_block(Guid node,
@@ -112,20 +128,22 @@ double changed_entries_pct(const Fabric& fabric,
                            const ForwardingTables& wanted,
                            const ConfirmedTables& confirmed) {
   std::uint64_t changed = 0;
+  const ConfirmedTables::Table nothing;
   for (SwitchIdx sw : fabric.switch_node.indices()) {
     const Guid guid = fabric.node_guid[fabric.switch_node[sw]];
     if (confirmed.shares_row(guid, wanted, sw)) continue;
-    const auto table = confirmed.tables_.find(guid);
-    for (std::size_t block = 0; block < wanted.blocks(); ++block) {
-      const PortNum* const held =
-          table == confirmed.tables_.end() ? nullptr : table->second.find_block(block);
+    const auto found = confirmed.tables_.find(guid);
+    const ConfirmedTables::Table& table =
+        found == confirmed.tables_.end() ? nothing : found->second;
+    table.for_each_other_block(wanted, sw, [&](std::size_t block) {
+      const PortNum* const held = table.find_block(block);
       const auto row = wanted.block(sw, block);
-      if (held != nullptr && std::memcmp(held, row.data(), kLftBlockSize) == 0) continue;
       for (std::size_t i = block == 0 ? 1 : 0; i < kLftBlockSize; ++i) {
         if (block * kLftBlockSize + i > wanted.top().value()) break;
         if (held == nullptr || held[i] != row[i]) ++changed;
       }
-    }
+      return true;
+    });
   }
   const double entries = static_cast<double>(fabric.switch_count()) * wanted.top().value();
   return entries == 0 ? 0.0 : 100.0 * static_cast<double>(changed) / entries;

@@ -65,6 +65,11 @@ class ConfirmedTables {
       return blocks.empty() ? row.block(SwitchIdx{0}, number).data() : blocks[number].data();
     }
 
+    /// As ForwardingTables::for_each_other_block(), of all blocks of `tables`; what is unknown is
+    /// another.
+    template <class Visit>
+    void for_each_other_block(const ForwardingTables& tables, SwitchIdx sw, Visit&& visit) const;
+
     [[nodiscard]] std::optional<std::size_t> find_other_block(const ForwardingTables& tables,
                                                               SwitchIdx sw) const;
 

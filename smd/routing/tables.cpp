@@ -2,35 +2,51 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace smd {
+namespace {
+
+// The first of so many numbers that no row has had.
+std::uint64_t take_numbers(std::size_t count) {
+  static std::atomic<std::uint64_t> next = 1;
+  return next.fetch_add(count, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 ForwardingTables::ForwardingTables(std::size_t switches, Lid top)
     : blocks_(top.value() / kLftBlockSize + 1), top_(top) {
+  while (blocks_ > std::size_t{64} << stretch_) ++stretch_;
   // One block for all: engines walk through a LID's entries of every switch.
   const std::size_t width = blocks_ * kLftBlockSize;
   const auto entries = std::make_shared<PortNum[]>(switches * width, kNoRoute);
+  const std::uint64_t first = take_numbers(switches);
   rows_.reserve(switches);
   for (std::size_t sw = 0; sw < switches; ++sw)
-    rows_.push_back({std::shared_ptr<PortNum[]>(entries, entries.get() + sw * width), true});
+    rows_.push_back({.entries = std::shared_ptr<PortNum[]>(entries, entries.get() + sw * width),
+                     .own = true,
+                     .number = first + sw});
 }
 
 ForwardingTables ForwardingTables::without_rows(std::size_t switches, Lid top) {
-  const ForwardingTables one{1, top};
-  ForwardingTables tables;
-  tables.blocks_ = one.blocks_;
-  tables.top_ = top;
-  tables.rows_.assign(switches, {one.rows_[SwitchIdx{0}].entries, false});
+  ForwardingTables tables{1, top};
+  Row row = tables.rows_[SwitchIdx{0}];
+  row.own = false;
+  tables.rows_.assign(switches, row);
   return tables;
 }
 
 void ForwardingTables::set_block(SwitchIdx sw,
                                  std::size_t number,
                                  std::span<const PortNum, kLftBlockSize> egress) {
-  if (!is_own(sw) && std::memcmp(block(sw, number).data(), egress.data(), kLftBlockSize) == 0)
-    return;
-  std::ranges::copy(egress, mutable_row(sw).subspan(number * kLftBlockSize).begin());
+  if (!is_own(sw)) {
+    if (std::memcmp(block(sw, number).data(), egress.data(), kLftBlockSize) == 0) return;
+    make_own(sw);
+  }
+  rows_[sw].note_written(std::uint64_t{1} << (number >> stretch_));
+  std::ranges::copy(egress, rows_[sw].entries.get() + number * kLftBlockSize);
 }
 
 void ForwardingTables::set_row(SwitchIdx sw, const ForwardingTables& of, SwitchIdx there) {
@@ -42,7 +58,8 @@ void ForwardingTables::set_row(SwitchIdx sw, const ForwardingTables& of, SwitchI
     return;
   }
   of.shared_.set();
-  rows_[sw] = {of.rows_[there].entries, false};
+  rows_[sw] = of.rows_[there];
+  rows_[sw].own = false;
 }
 
 void ForwardingTables::make_own(SwitchIdx sw) {
@@ -53,15 +70,27 @@ void ForwardingTables::make_own(SwitchIdx sw) {
   const std::span<const PortNum> held = row(sw);
   auto entries = std::make_shared_for_overwrite<PortNum[]>(held.size());
   std::ranges::copy(held, entries.get());
-  rows_[sw] = {std::move(entries), true};
+  rows_[sw] = {.entries = std::move(entries),
+               .own = true,
+               .number = take_numbers(1),
+               .copied_from = rows_[sw].number};
+}
+
+std::optional<std::size_t> ForwardingTables::find_other_block(SwitchIdx sw,
+                                                              const ForwardingTables& of,
+                                                              SwitchIdx there) const {
+  std::optional<std::size_t> found;
+  for_each_other_block(sw, of, there, [&](std::size_t block) {
+    found = block;
+    return false;
+  });
+  return found;
 }
 
 bool operator==(const ForwardingTables& a, const ForwardingTables& b) {
   if (a.blocks_ != b.blocks_ || a.top_ != b.top_ || a.switches() != b.switches()) return false;
   for (const SwitchIdx sw : a.rows_.indices()) {
-    if (!a.shares_row(sw, b, sw) &&
-        std::memcmp(a.row(sw).data(), b.row(sw).data(), a.row(sw).size()) != 0)
-      return false;
+    if (a.find_other_block(sw, b, sw)) return false;
   }
   return true;
 }

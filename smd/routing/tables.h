@@ -1,7 +1,10 @@
 // What an engine computes: egress ports by switch and LID, each switch a row of 64-entry blocks.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +22,10 @@ namespace smd {
 /// Versions share rows: a copy costs a pointer for each switch, and a row is copied when a version
 /// writes to it that may not be the only one to hold it. So a row that another version holds never
 /// changes, whichever thread reads it. Several threads may write to different LIDs of one version
-/// where its rows are its own: those of a new one are.
+/// where its rows are its own from the beginning: those of a new one are.
+///
+/// A row knows which row it was copied from, and where it was written to since, so that versions
+/// are compared at the cost of what differs.
 class ForwardingTables {
  public:
   ForwardingTables() = default;
@@ -44,11 +50,13 @@ class ForwardingTables {
   }
 
   void set_route(SwitchIdx sw, Lid destination, PortNum egress) {
-    if (is_own(sw)) {
-      rows_[sw].entries.get()[destination.value()] = egress;
-    } else if (route(sw, destination) != egress) {
-      mutable_row(sw)[destination.value()] = egress;
+    Row& row = rows_[sw];
+    if (!is_own(sw)) {
+      if (route(sw, destination) == egress) return;
+      make_own(sw);
     }
+    row.note_written(std::uint64_t{1} << (destination.value() / kLftBlockSize >> stretch_));
+    row.entries.get()[destination.value()] = egress;
   }
 
   [[nodiscard]] std::span<const PortNum, kLftBlockSize> block(SwitchIdx sw,
@@ -63,9 +71,10 @@ class ForwardingTables {
     return {rows_[sw].entries.get(), blocks_ * kLftBlockSize};
   }
 
-  /// Copies the row where another version may hold it.
+  /// Copies the row where another version may hold it. All of it counts as written.
   [[nodiscard]] std::span<PortNum> mutable_row(SwitchIdx sw) {
     if (!is_own(sw)) make_own(sw);
+    rows_[sw].note_written(~std::uint64_t{0});
     return {rows_[sw].entries.get(), blocks_ * kLftBlockSize};
   }
 
@@ -78,23 +87,80 @@ class ForwardingTables {
     return blocks_ == of.blocks_ && rows_[sw].entries == of.rows_[there].entries;
   }
 
+  /// The number of every block that both rows have and that is not the same in both, ascending,
+  /// until `visit` returns false. Where one row was copied from the other, or both from a third,
+  /// costs what was written since.
+  template <class Visit>
+  void for_each_other_block(SwitchIdx sw,
+                            const ForwardingTables& of,
+                            SwitchIdx there,
+                            Visit&& visit) const;
+
+  [[nodiscard]] std::optional<std::size_t> find_other_block(SwitchIdx sw,
+                                                            const ForwardingTables& of,
+                                                            SwitchIdx there) const;
+
   friend bool operator==(const ForwardingTables& a, const ForwardingTables& b);
 
  private:
   struct Row {
     std::shared_ptr<PortNum[]> entries;
-    bool own = false;  // no other version held it when this one took it
+    bool own = false;               // no other version held it when this one took it
+    std::uint64_t number = 0;       // of the entries: no other row ever has it
+    std::uint64_t copied_from = 0;  // the number of that row, which nobody writes to; 0: of none
+    std::uint64_t written = 0;      // since it was copied: a bit for each stretch
+
+    // Threads that write to a row of a new version do not meet here.
+    void note_written(std::uint64_t stretches) {
+      if (copied_from != 0) written |= stretches;
+    }
   };
 
   [[nodiscard]] bool is_own(SwitchIdx sw) const { return rows_[sw].own && !shared_.get(); }
 
   void make_own(SwitchIdx sw);
 
+  /// Stretches outside of which both are equal. Requires: both have as many blocks.
+  [[nodiscard]] static std::uint64_t find_written(const Row& a, const Row& b) {
+    if (a.number == b.number) return 0;
+    if (a.copied_from == b.number) return a.written;
+    if (b.copied_from == a.number) return b.written;
+    if (a.copied_from != 0 && a.copied_from == b.copied_from) return a.written | b.written;
+    return ~std::uint64_t{0};
+  }
+
   std::size_t blocks_ = 0;
+  unsigned stretch_ = 0;  // 2^stretch_ blocks are one, so that there are 64 at most
   Lid top_;
   SharedMark shared_;
   IndexVector<SwitchIdx, Row> rows_;
 };
+
+template <class Visit>
+void ForwardingTables::for_each_other_block(SwitchIdx sw,
+                                            const ForwardingTables& of,
+                                            SwitchIdx there,
+                                            Visit&& visit) const {
+  const std::size_t blocks = std::min(blocks_, of.blocks_);
+  const PortNum* const a = rows_[sw].entries.get();
+  const PortNum* const b = of.rows_[there].entries.get();
+  const auto differ = [&](std::size_t first, std::size_t last) {
+    return std::memcmp(a + first * kLftBlockSize,
+                       b + first * kLftBlockSize,
+                       (last - first) * kLftBlockSize) != 0;
+  };
+  std::uint64_t stretches =
+      blocks_ == of.blocks_ ? find_written(rows_[sw], of.rows_[there]) : ~std::uint64_t{0};
+  for (; stretches != 0; stretches &= stretches - 1) {
+    const std::size_t first = static_cast<std::size_t>(std::countr_zero(stretches)) << stretch_;
+    if (first >= blocks) return;
+    const std::size_t last = std::min(first + (std::size_t{1} << stretch_), blocks);
+    if (!differ(first, last)) continue;
+    for (std::size_t block = first; block < last; ++block) {
+      if (differ(block, block + 1) && !visit(block)) return;
+    }
+  }
+}
 
 /// LIDs that nobody has and that some switch has an entry for, ascending; of all blocks.
 [[nodiscard]] std::vector<Lid> list_orphaned_lids(const ForwardingTables& tables,

@@ -47,11 +47,14 @@ void for_each_differing_block(const TransitionTask& task, Visit&& visit) {
   const bool same_size = task.held->blocks() == blocks && task.wanted->blocks() == blocks;
   for (const SwitchIdx sw : task.fabric->switch_node.indices()) {
     const bool known = at == unknown.end() || at->sw != sw;
-    if (known && same_size && sw.value() < task.held->switches() &&
-        (task.held->shares_row(sw, *task.wanted, sw) ||
-         std::memcmp(
-             task.held->row(sw).data(), task.wanted->row(sw).data(), blocks * kLftBlockSize) == 0))
+    if (known && same_size && sw.value() < task.held->switches()) {
+      bool go_on = true;
+      task.held->for_each_other_block(sw, *task.wanted, sw, [&](std::size_t block) {
+        return go_on = visit(sw, static_cast<std::uint32_t>(block), false);
+      });
+      if (!go_on) return;
       continue;
+    }
     for (std::uint32_t block = 0; block < blocks; ++block) {
       bool is_unknown = false;
       for (; at != unknown.end() && at->sw == sw && at->block == block; ++at) is_unknown = true;

@@ -76,15 +76,14 @@ KnownTurns PlanReplay::find_counted() const {
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
     const PortNum* const held = before_.row(sw);
     const PortNum* const wanted = wanted_.row(sw);
-    if (held == wanted || std::memcmp(held, wanted, before_.lids()) == 0) continue;
-    // Most blocks of a row with changes have none.
-    for (std::size_t block = 0; block < before_.lids(); block += kLftBlockSize) {
-      if (std::memcmp(held + block, wanted + block, kLftBlockSize) == 0) continue;
-      for (std::size_t lid = std::max<std::size_t>(block, 1); lid < block + kLftBlockSize; ++lid) {
+    before_.for_each_other_block(sw, wanted_, [&](std::size_t block) {
+      const std::size_t first = block * kLftBlockSize;
+      for (std::size_t lid = std::max<std::size_t>(first, 1); lid < first + kLftBlockSize; ++lid) {
         if (held[lid] != wanted[lid])
           counted.changed.push_back({sw, static_cast<std::uint16_t>(lid)});
       }
-    }
+      return true;
+    });
   }
   std::ranges::sort(counted.changed);
   const auto again = std::ranges::unique(counted.changed);
@@ -313,10 +312,10 @@ std::string PlanReplay::take_entries(const TransitionPhase& phase) {
     if (std::string fault = check_entry(change); !fault.empty()) return fault;
     const std::uint16_t lid = change.lid.value();
     overwritten_.push_back({change.sw, change.lid, after_.row(change.sw)[lid]});
-    after_.set(change.sw, lid, change.egress);
     if (plan_.kind == TransitionKind::Certified && !is_wanted(change)) detours_.push_back(change);
     if (is_unknown(change.sw, lid)) resolved_.push_back({.sw = change.sw, .lid = lid, .any = true});
   }
+  write_entries(phase.entries);
   std::vector<char> written(after_.lids(), 0);
   for (const EntryChange& change : overwritten_) written[change.lid.value()] = 1;
   for (const LooseEntry& entry : resolved_) written[entry.lid] = 1;
@@ -327,6 +326,34 @@ std::string PlanReplay::take_entries(const TransitionPhase& phase) {
     if (std::string fault = check_next_hops(phase); !fault.empty()) return fault;
   }
   return check_turns_of_detours();
+}
+
+// A row that all of its entries together make the wanted one is taken for it, and not copied.
+void PlanReplay::write_entries(const std::vector<EntryChange>& entries) {
+  for (auto first = entries.begin(); first != entries.end();) {
+    const SwitchIdx sw = first->sw;
+    const auto last =
+        std::find_if(first, entries.end(), [&](const EntryChange& each) { return each.sw != sw; });
+    std::size_t others = 0;
+    after_.for_each_other_block(sw, wanted_, [&](std::size_t block) {
+      for (std::size_t i = 0; i < kLftBlockSize; ++i) {
+        const std::size_t lid = block * kLftBlockSize + i;
+        others += after_.row(sw)[lid] != wanted_.row(sw)[lid];
+      }
+      return true;
+    });
+    for (auto at = first; at != last; ++at) {
+      const PortNum held = after_.row(sw)[at->lid.value()];
+      others -= is_wanted(*at) && held != at->egress;
+    }
+    if (others == 0 &&
+        std::all_of(first, last, [&](const auto& each) { return is_wanted(each); })) {
+      after_.set_row(sw, wanted_);
+    } else {
+      for (auto at = first; at != last; ++at) after_.set(sw, at->lid.value(), at->egress);
+    }
+    first = last;
+  }
 }
 
 bool PlanReplay::got_on(SwitchIdx sw, std::uint16_t lid) const {
@@ -433,10 +460,7 @@ std::string PlanReplay::find_rest() {
     return "after the last phase rows are not as wanted";
   if (std::string fault = find_vl_rest(); !fault.empty()) return fault;
   for (const SwitchIdx sw : fabric_.switch_node.indices()) {
-    if (unknown_.empty() && after_.row(sw) == wanted_.row(sw)) continue;
-    if (unknown_.empty() &&
-        std::memcmp(after_.row(sw) + 1, wanted_.row(sw) + 1, after_.lids() - 1) == 0)
-      continue;
+    if (unknown_.empty() && !after_.differs(sw, wanted_)) continue;
     for (std::size_t lid = 1; lid < after_.lids(); ++lid) {
       const auto number = static_cast<std::uint16_t>(lid);
       const PortNum holds = after_.row(sw)[lid], wanted = wanted_.row(sw)[lid];

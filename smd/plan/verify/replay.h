@@ -36,6 +36,7 @@ class PlanReplay {
   [[nodiscard]] std::string check_turns(const std::vector<Turn>& turns, bool blocked_now) const;
   [[nodiscard]] std::string take_ports(const TransitionPhase& phase);
   [[nodiscard]] std::string take_entries(const TransitionPhase& phase);
+  void write_entries(const std::vector<EntryChange>& entries);
   [[nodiscard]] std::string check_entry(const EntryChange& change) const;
   [[nodiscard]] bool is_wanted(const EntryChange& change) const;
   [[nodiscard]] std::string check_detour(const EntryChange& change) const;

@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smd/plan/transition.h"
@@ -24,6 +25,18 @@ class TableView {
 
   void set(SwitchIdx sw, std::size_t lid, PortNum egress) {
     tables_.set_route(sw, Lid{static_cast<std::uint16_t>(lid)}, egress);
+  }
+
+  void set_row(SwitchIdx sw, const TableView& of) { tables_.set_row(sw, of.tables_, sw); }
+
+  /// As ForwardingTables::for_each_other_block().
+  template <class Visit>
+  void for_each_other_block(SwitchIdx sw, const TableView& of, Visit&& visit) const {
+    tables_.for_each_other_block(sw, of.tables_, sw, std::forward<Visit>(visit));
+  }
+
+  [[nodiscard]] bool differs(SwitchIdx sw, const TableView& of) const {
+    return tables_.find_other_block(sw, of.tables_, sw).has_value();
   }
 
  private:

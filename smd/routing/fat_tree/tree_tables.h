@@ -91,18 +91,14 @@ class SharedRow {
   [[nodiscard]] PortNum operator[](Lid lid) const { return row_[lid.value()]; }
 
   void set(Lid lid, PortNum port) {
-    if (!own_) {
-      own_ = true;
-      row_ = tables_.mutable_row(sw_);
-    }
     tables_.set_route(sw_, lid, port);
+    row_ = tables_.row(sw_);
   }
 
  private:
   ForwardingTables& tables_;
   SwitchIdx sw_;
   std::span<const PortNum> row_;
-  bool own_ = false;
 };
 
 class TreeWriter {

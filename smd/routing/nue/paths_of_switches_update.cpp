@@ -32,9 +32,6 @@ constexpr std::size_t kMostClosed = 4096;
 // The same of one LID: choosing all its entries again helps sooner.
 constexpr std::size_t kMostClosedOfOne = 64;
 
-// Entries compared at once.
-constexpr std::size_t kAtOnce = 64;
-
 /// Out of routes that PathsOfSwitches led. What the engine changed since then is entered into the
 /// turns that are taken: entries that packets of hosts meet as they are, or on another shortest
 /// path, of the others any that closes no cycle. Where there is none for a LID, all its entries
@@ -147,14 +144,13 @@ class PathsUpdate : SwitchPaths {
     for (const std::size_t lid : others) {
       if (lid < now.size()) look_at(lid);
     }
-    if (lft_.shares_row(sw, old, row)) return;
-    for (std::size_t begin = 0; begin < now.size(); begin += kAtOnce) {
-      const std::size_t end = std::min(begin + kAtOnce, now.size());
-      if (std::memcmp(&now[begin], &then[begin], end - begin) == 0) continue;
-      for (std::size_t lid = std::max<std::size_t>(begin, 1); lid < end; ++lid) {
+    lft_.for_each_other_block(sw, old, row, [&](std::size_t block) {
+      const std::size_t first = block * kLftBlockSize;
+      for (std::size_t lid = std::max<std::size_t>(first, 1); lid < first + kLftBlockSize; ++lid) {
         if (was_served_[lid] == is_served_[lid]) look_at(lid);
       }
-    }
+      return true;
+    });
   }
 
   /// By LID, until `visit` returns false, which is returned.

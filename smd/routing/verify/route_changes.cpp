@@ -239,15 +239,12 @@ class ChangeFinder {
   void compare_rows(SwitchIdx was, SwitchIdx is) {
     const std::span<const PortNum> former = before_.tables().row(was);
     const std::span<const PortNum> latter = now_.tables().row(is);
-    const std::size_t shared = std::min(former.size(), latter.size());
-    if (former.data() == latter.data() || std::memcmp(former.data(), latter.data(), shared) == 0)
-      return;
-    for (std::size_t first = 0; first < shared; first += kLftBlockSize) {
-      if (std::memcmp(former.data() + first, latter.data() + first, kLftBlockSize) == 0) continue;
-      for (std::size_t lid = first; lid < first + kLftBlockSize; ++lid) {
+    before_.tables().for_each_other_block(was, now_.tables(), is, [&](std::size_t block) {
+      for (std::size_t lid = block * kLftBlockSize; lid < (block + 1) * kLftBlockSize; ++lid) {
         if (former[lid] != latter[lid]) note(lid, was);
       }
-    }
+      return true;
+    });
   }
 
   static void sort_out(std::vector<ChangedEntry>& list) {

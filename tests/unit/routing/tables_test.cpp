@@ -94,18 +94,64 @@ TEST(ForwardingTables, ARowOfAnotherWidthIsCopied) {
   EXPECT_EQ(narrow.row(kFirst).size(), 64u);
 }
 
+std::vector<std::size_t> list_other_blocks(const ForwardingTables& a, const ForwardingTables& b) {
+  std::vector<std::size_t> out;
+  a.for_each_other_block(kFirst, b, kFirst, [&](std::size_t block) {
+    out.push_back(block);
+    return true;
+  });
+  return out;
+}
+
+TEST(ForwardingTables, BlocksThatDifferAreToldOfVersionsAndOfOthers) {
+  const ForwardingTables before{1, Lid{64 * 200}};
+  ForwardingTables one = before, other = before;
+  for (const std::size_t lid : {70u, 5000u, 12799u}) one.set_route(kFirst, lid_at(lid), PortNum{1});
+  other.set_route(kFirst, Lid{5000}, PortNum{1});
+  other.set_route(kFirst, Lid{9000}, PortNum{2});
+  using Blocks = std::vector<std::size_t>;
+  EXPECT_EQ(list_other_blocks(one, before), (Blocks{1, 78, 199}));
+  EXPECT_EQ(list_other_blocks(before, one), (Blocks{1, 78, 199}));
+  EXPECT_EQ(list_other_blocks(one, other), (Blocks{1, 140, 199})) << "78 is alike in both";
+  const ForwardingTables made{1, Lid{64 * 200}};
+  EXPECT_EQ(list_other_blocks(other, made), (Blocks{78, 140})) << "neither knows the other";
+  const ForwardingTables narrow{1, Lid{64 * 100}};
+  EXPECT_EQ(list_other_blocks(one, narrow), (Blocks{1, 78})) << "of blocks that both have";
+  EXPECT_EQ(one.find_other_block(kFirst, before, kFirst), 1u);
+  EXPECT_FALSE(before.find_other_block(kFirst, made, kFirst));
+}
+
 // Against matrices that share nothing.
 struct Model {
+  static constexpr std::size_t kLids = 64 * 150;  // several blocks are a stretch
   ForwardingTables tables;
   std::vector<std::vector<PortNum>> entries;
 
   explicit Model(std::size_t switches)
-      : tables(switches, Lid{127}), entries(switches, std::vector<PortNum>(128, kNoRoute)) {}
+      : tables(switches, lid_at(kLids - 1)),
+        entries(switches, std::vector<PortNum>(kLids, kNoRoute)) {}
 
   void check() const {
     RC_ASSERT(tables.switches() == entries.size());
     for (std::uint32_t sw = 0; sw < entries.size(); ++sw)
       RC_ASSERT(std::ranges::equal(tables.row(switch_at(sw)), entries[sw]));
+  }
+
+  void compare(std::uint32_t sw, const Model& with, std::uint32_t there) const {
+    std::vector<std::size_t> told, found;
+    tables.for_each_other_block(
+        switch_at(sw), with.tables, switch_at(there), [&](std::size_t block) {
+          told.push_back(block);
+          return true;
+        });
+    for (std::size_t block = 0; block < kLids / 64; ++block) {
+      const auto first = static_cast<std::ptrdiff_t>(block * 64);
+      if (!std::equal(entries[sw].begin() + first,
+                      entries[sw].begin() + first + 64,
+                      with.entries[there].begin() + first))
+        found.push_back(block);
+    }
+    RC_ASSERT(told == found);
   }
 };
 
@@ -117,7 +163,7 @@ RC_GTEST_PROP(ForwardingTablesProperty, EveryVersionHoldsWhatWasWrittenToIt, ())
     Model& to = all[pick(all.size())];
     const Model& from = all[pick(all.size())];
     const auto sw = static_cast<std::uint32_t>(pick(kSwitches));
-    const std::size_t lid = pick(128);
+    const std::size_t lid = pick(Model::kLids);
     const PortNum port{static_cast<std::uint8_t>(pick(4))};
     switch (pick(6)) {
       case 0:
@@ -150,6 +196,7 @@ RC_GTEST_PROP(ForwardingTablesProperty, EveryVersionHoldsWhatWasWrittenToIt, ())
         to.entries[sw][lid] = port;
     }
     for (const Model& model : all) model.check();
+    for (std::uint32_t there = 0; there < kSwitches; ++there) to.compare(sw, from, there);
     RC_ASSERT((all[0].tables == all[1].tables) == (all[0].entries == all[1].entries));
   }
 }
