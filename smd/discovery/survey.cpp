@@ -45,13 +45,23 @@ class ReportBuilder {
     const PortInfo* info = nullptr;  // null: not read
   };
 
-  /// Breadth first over all links, in port order.
+  /// As they were, where each of them is there and no other. Else breadth first over all links, in
+  /// port order: a cable that many were found by would change most numbers.
   void number_nodes() {
     order_.reserve(survey_.size());
     const auto add = [this](std::uint32_t n) {
       index_[n] = NodeIdx{static_cast<std::uint32_t>(order_.size())};
       order_.push_back(n);
     };
+    if (survey_.known() != nullptr &&
+        survey_.size() == survey_.known()->fabric->node_count()) {
+      std::uint32_t n = 0;
+      while (n < survey_.size() && tree_.reaches(n)) ++n;
+      if (n == survey_.size()) {
+        for (n = 0; n < survey_.size(); ++n) add(n);
+        return;
+      }
+    }
     add(0);
     for (std::size_t at = 0; at < order_.size(); ++at) {
       survey_.for_each_link(order_[at], [&](PortNum, LinkEnd peer) {
