@@ -122,8 +122,10 @@ TEST(PartialDiscovery, ALostCableIsLearnedInAFewSmps) {
     Ring lab(spec);
     for (const test::Cable& cable : cables_between_switches(spec)) {
       lab.fabric.set_link(cable.node, cable.port, false);
-      lab.look(lab.poll().changed);
+      const PartialReport found = lab.look(lab.poll().changed);
       EXPECT_LE(lab.requests, 12u) << text;
+      EXPECT_TRUE(found.sweep.fabric->node_guid.shares(lab.known.fabric->node_guid))
+          << "whoever was found by it keeps its number";
       lab.fabric.set_link(cable.node, cable.port, true);
       lab.adopt(lab.full());
     }

@@ -303,11 +303,19 @@ PartialLab::Polled PartialLab::poll() {
 
 namespace {
 
-std::string find_port_difference(const Fabric& a, const Fabric& b, PortIdx p) {
+/// The other end, as nobody's numbers say.
+std::optional<PortRef> peer_of(const Fabric& fabric, PortIdx p) {
+  const PortIdx peer = fabric.peer[p];
+  if (peer == kNone<PortIdx>) return std::nullopt;
+  return PortRef{fabric.node_guid[fabric.node_of[peer]], fabric.number_of(peer)};
+}
+
+std::string find_port_difference(const Fabric& a, PortIdx in_a, const Fabric& b, PortIdx in_b) {
   const std::string name =
-      fmt::format("{} port {}", a.node_guid[a.node_of[p]], a.number_of(p).value());
-  if (a.peer[p] != b.peer[p]) return name + ": another peer";
-  if (a.port_guid[p] != b.port_guid[p]) return name + ": another GUID";
+      fmt::format("{} port {}", a.node_guid[a.node_of[in_a]], a.number_of(in_a).value());
+  if (peer_of(a, in_a) != peer_of(b, in_b)) return name + ": another peer";
+  if (a.port_guid[in_a] != b.port_guid[in_b]) return name + ": another GUID";
+  if (a.demand_of(in_a) != b.demand_of(in_b)) return name + ": sends other data";
   // What the last link of a Down port ran at tells nothing.
   const auto told = [](PortInfo info) {
     if (info.state() != PortState::Down) return info;
@@ -315,42 +323,50 @@ std::string find_port_difference(const Fabric& a, const Fabric& b, PortIdx p) {
     info.link_speed_ext_active = info.link_speed_ext2_active = 0;
     return info;
   };
-  if (told(a.port_info[p]) == told(b.port_info[p])) return "";
+  if (told(a.port_info[in_a]) == told(b.port_info[in_b])) return "";
   return fmt::format("{}: PortInfo\n{}\n{}",
                      name,
-                     print_port_info(a.port_info[p]),
-                     print_port_info(b.port_info[p]));
+                     print_port_info(a.port_info[in_a]),
+                     print_port_info(b.port_info[in_b]));
 }
 
-std::string find_fabric_difference(const Fabric& a, const Fabric& b) {
-  if (a.node_guid != b.node_guid) {
-    std::string text = "nodes:";
-    for (const Guid guid : a.node_guid) text += fmt::format(" {:x}", guid.value());
-    text += " / ";
-    for (const Guid guid : b.node_guid) text += fmt::format(" {:x}", guid.value());
-    return text;
+std::string find_node_difference(const Fabric& a, NodeIdx in_a, const Fabric& b, NodeIdx in_b) {
+  if (a.node_info[in_a] != b.node_info[in_b]) {
+    return fmt::format(
+        "NodeInfo\n{}\n{}", print_node_info(a.node_info[in_a]), print_node_info(b.node_info[in_b]));
   }
-  if (a.first_port != b.first_port) return "port counts";
-  if (a.switch_node != b.switch_node) return "switches";
-  if (a.sm_node != b.sm_node || a.sm_port != b.sm_port) return "where the manager is";
-  for (const NodeIdx n : a.node_guid.indices()) {
-    if (a.node_info[n] != b.node_info[n]) {
+  const Guid guid = a.node_guid[in_a];
+  if (a.is_switch(in_a) != b.is_switch(in_b)) return fmt::format("{} is a switch or not", guid);
+  if (a.num_ports(in_a) != b.num_ports(in_b)) return fmt::format("ports of {}", guid);
+  if (a.is_switch(in_a)) {
+    const SwitchInfo& was = a.switch_info[a.switch_of[in_a]];
+    const SwitchInfo& is = b.switch_info[b.switch_of[in_b]];
+    if (was != is)
       return fmt::format(
-          "NodeInfo\n{}\n{}", print_node_info(a.node_info[n]), print_node_info(b.node_info[n]));
-    }
+          "{}: SwitchInfo\n{}\n{}", guid, print_switch_info(was), print_switch_info(is));
   }
-  for (const SwitchIdx sw : a.switch_node.indices()) {
-    if (a.switch_info[sw] != b.switch_info[sw]) {
-      return fmt::format("{}: SwitchInfo\n{}\n{}",
-                         a.node_guid[a.switch_node[sw]],
-                         print_switch_info(a.switch_info[sw]),
-                         print_switch_info(b.switch_info[sw]));
-    }
+  for (const PortIdx p : a.ports_of(in_a)) {
+    const PortIdx twin = b.port_of(in_b, a.number_of(p));
+    if (std::string text = find_port_difference(a, p, b, twin); !text.empty()) return text;
   }
-  for (const PortIdx p : a.peer.indices()) {
-    if (std::string text = find_port_difference(a, b, p); !text.empty()) return text;
+  return "";
+}
+
+/// Of nodes by GUID: a partial discovery numbers them as before, a full one as it finds them.
+std::string find_fabric_difference(const SweepReport& one, const SweepReport& other) {
+  const Fabric &a = *one.fabric, &b = *other.fabric;
+  for (const Guid guid : b.node_guid) {
+    if (!a.find_node(guid)) return fmt::format("{} is there", guid);
   }
-  if (a.demand != b.demand) return "who sends data";
+  if (a.sm_node != NodeIdx{0} || b.sm_node != NodeIdx{0} ||
+      a.number_of(a.sm_port) != b.number_of(b.sm_port))
+    return "where the manager is";
+  for (const NodeIdx n : a.node_guid.indices()) {
+    const auto twin = b.find_node(a.node_guid[n]);
+    if (!twin) return fmt::format("{} is missing", a.node_guid[n]);
+    if (std::string text = find_node_difference(a, n, b, *twin); !text.empty()) return text;
+    if (one.path[n] != other.path[*twin]) return fmt::format("path to {}", a.node_guid[n]);
+  }
   return "";
 }
 
@@ -358,9 +374,8 @@ std::string find_fabric_difference(const Fabric& a, const Fabric& b) {
 
 std::string find_difference(const SweepReport& expected, const SweepReport& found) {
   if (!found.fabric) return "no snapshot";
-  std::string text = find_fabric_difference(*expected.fabric, *found.fabric);
+  std::string text = find_fabric_difference(expected, found);
   if (!text.empty()) return text;
-  if (expected.path != found.path) return "paths";
   const auto place = [](const SilentPort& silent) { return std::pair{silent.node, silent.port}; };
   if (!std::ranges::equal(expected.silent, found.silent, {}, place, place)) {
     std::string lists = "silent ports:";
