@@ -7,6 +7,7 @@
 
 #include "smd/base/check.h"
 #include "smd/discovery/light_sweep.h"
+#include "smd/fabric/builder.h"
 #include "smd/mad/tables.h"
 #include "smd/policy/port_policy.h"
 
@@ -168,11 +169,51 @@ void PartialLab::bring_up(bool literal) {
   transport.clear();
 }
 
+namespace {
+
+/// The same with nodes numbered as in `like`, which has the same ones.
+SweepReport renumber(const SweepReport& report, const Fabric& like) {
+  const Fabric& from = *report.fabric;
+  FabricBuilder builder;
+  SweepReport out = report;
+  IndexVector<NodeIdx, HopPath> path;
+  std::vector<PortIdx> fdr10;
+  for (const Guid guid : like.node_guid) {
+    const NodeIdx n = from.find_node(guid).value();
+    builder.add_node(from.node_info[n]);
+    path.push_back(report.path[n]);
+  }
+  for (const NodeIdx here : like.node_guid.indices()) {
+    const NodeIdx n = from.find_node(like.node_guid[here]).value();
+    if (from.is_switch(n)) builder.set_switch_info(here, from.switch_info[from.switch_of[n]]);
+    builder.set_description(here, from.description[n]);
+    for (const PortIdx p : from.ports_of(n)) {
+      const PortNum number = from.number_of(p);
+      builder.set_port_info(here, number, from.port_info[p]);
+      builder.set_port_guid(here, number, from.port_guid[p]);
+      if (std::ranges::binary_search(from.fdr10, p)) fdr10.push_back(builder.port_of(here, number));
+      const PortIdx peer = from.peer[p];
+      if (peer == kNone<PortIdx>) continue;
+      const NodeIdx there = like.find_node(from.node_guid[from.node_of[peer]]).value();
+      builder.add_link(here, number, there, from.number_of(peer));
+    }
+  }
+  builder.set_sm_port(like.sm_node, from.number_of(from.sm_port));
+  std::ranges::sort(fdr10);
+  builder.set_fdr10(std::move(fdr10));
+  builder.set_site_nodes(from.site_nodes);
+  out.fabric = builder.build(from.epoch);
+  out.path = std::move(path);
+  return out;
+}
+
+}  // namespace
+
 void PartialLab::adopt(const SweepReport& found) {
   set_lids(found);
   write_tables(found);
   activate(found);
-  known = full();
+  known = renumber(full(), *found.fabric);
 }
 
 std::vector<Guid> PartialLab::raised() const {
