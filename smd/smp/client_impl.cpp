@@ -83,8 +83,17 @@ void SmpClient::Impl::add(std::uint32_t scope, const SmpRequest& request, Done d
     }
     requests.at(handle.index).request.route = *route;
   }
-  fresh.push_back(handle);
+  if (waits_for_nobody(requests.at(handle.index).request)) {
+    fresh.push_front(handle);
+  } else {
+    fresh.push_back(handle);
+  }
   pump();
+}
+
+/// Whether the own cable is out has to be known while all that is on the wire is being lost.
+bool SmpClient::Impl::waits_for_nobody(const SmpRequest& request) {
+  return request.method == Method::Get && request.route.stays_here();
 }
 
 void SmpClient::Impl::cancel(std::uint32_t scope) {
@@ -116,9 +125,10 @@ std::deque<RequestHandle>* SmpClient::Impl::next_queue() {
     }
   }
   if (lost) return nullptr;
+  const bool fresh_may_go = !fresh.empty() && !wire_ids.exhausted();
+  if (fresh_may_go && waits_for_nobody(requests.find(fresh.front())->request)) return &fresh;
   // What is lost fills the window, and more than that where it was halved: a probe needs no room.
   if (on_wire >= window.size()) return probe_due && !retries.empty() ? &retries : nullptr;
-  const bool fresh_may_go = !fresh.empty() && !wire_ids.exhausted();
   const bool retries_have_room = retries_on_wire < std::max(1u, window.size() / 2);
   if (!retries.empty() && (retries_have_room || !fresh_may_go)) return &retries;
   return fresh_may_go ? &fresh : nullptr;

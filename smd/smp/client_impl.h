@@ -39,6 +39,7 @@ struct SmpClient::Impl {
   void add(std::uint32_t scope, const SmpRequest& request, Done done);
   void cancel(std::uint32_t scope);
 
+  [[nodiscard]] static bool waits_for_nobody(const SmpRequest& request);
   void pump();
   [[nodiscard]] std::deque<RequestHandle>* next_queue();
   bool inject(RequestHandle handle, PendingRequest& request);

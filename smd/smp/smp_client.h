@@ -21,7 +21,7 @@ namespace smd {
 // The clock of a request starts when it is injected, not when it is queued. The first answer wins;
 // later ones are counted and dropped. The window grows while answers come back in time and halves
 // on a timeout. Retries go before new requests, but leave half of the window to them, so that
-// silent nodes cannot hold up the rest of the fabric.
+// silent nodes cannot hold up the rest of the fabric. A Get of the own port waits for nobody.
 
 /// Exit ports from the local node outwards. On a channel adapter the first is its own port. At
 /// most 63.
@@ -77,6 +77,9 @@ struct SmpRoute {
   static SmpRoute to_lid(Lid lid) { return {Kind::LidRouted, lid, {}}; }
 
   static SmpRoute mixed(Lid lid, HopPath path) { return {Kind::Mixed, lid, path}; }
+
+  /// To the own port, over no cable.
+  [[nodiscard]] bool stays_here() const { return kind == Kind::Directed && path.empty(); }
 
   friend bool operator==(const SmpRoute&, const SmpRoute&) = default;
   friend auto operator<=>(const SmpRoute&, const SmpRoute&) = default;

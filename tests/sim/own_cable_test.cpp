@@ -685,6 +685,27 @@ TEST(OwnCable, OfAMasterThatIsBusyIsNoticedBeforeAnybodyTakesOver) {
   }
 }
 
+// What was on the wire is lost with the cable, and fills the window until it is given up.
+TEST(OwnCable, OfAMasterIsNoticedWhileManySmpsAreLost) {
+  for (const auto into : {std::chrono::microseconds(800), std::chrono::microseconds(1600)}) {
+    SCOPED_TRACE(into.count());
+    Managers all("fat-tree:k=12,levels=3", {"host-00000", "host-00400"});
+    Settings settings = manager_settings(9);
+    settings.smp = {};
+    all[0].start(settings);
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all[1].start(manager_settings(2));
+    ASSERT_TRUE(all.settle()) << all.find_fault();
+    all[0].manager->request_sweep("test");
+    ASSERT_TRUE(all.run_until([&] { return all[0].manager->phase() == Phase::Discovering; },
+                              std::chrono::seconds(1)));
+    all.runtime.run_until(all.runtime.now() + into);
+    set_own_cable(all, all[0].node, false);
+    EXPECT_TRUE(all.run_until([&] { return all[0].state() == SmState::Discovering; },
+                              std::chrono::seconds(1)));
+  }
+}
+
 // Each was silent for the other while they were parted.
 TEST(PartedManagers, HearEachOtherBeforeTheyWrite) {
   Managers all("torus:dims=4,hosts=2", {"host-00000", "host-00004"});

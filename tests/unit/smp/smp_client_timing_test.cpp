@@ -119,6 +119,22 @@ TEST_F(SmpClientTiming, NoMoreThanTheWindowIsOnTheWire) {
   EXPECT_EQ(client_->window(), 5u);
 }
 
+// Else nobody learns that the own cable is out before all that was on its way is given up.
+TEST_F(SmpClientTiming, AQuestionToTheOwnPortWaitsForNobody) {
+  make_client({.window_min = 2, .window_start = 2, .window_max = 5, .timeout = kTimeout});
+  for (std::uint8_t i = 1; i <= 20; ++i) ask(node_info(i));
+  run_for(kTimeout + 1ms);  // nobody answers
+  const std::size_t before = port_.sent.size();
+  SmpRequest set = node_info(SmpRoute::directed({}));
+  set.method = Method::Set;
+  ask(set);
+  EXPECT_EQ(port_.sent.size(), before) << "what is set waits its turn";
+  const auto own = ask(node_info(SmpRoute::directed({})));
+  ASSERT_EQ(port_.sent.size(), before + 1);
+  answer(before);
+  EXPECT_TRUE(*own && **own);
+}
+
 TEST_F(SmpClientTiming, TheWindowDoesNotGrowWhileNobodyIsHeldBack) {
   make_client({.window_min = 1, .window_start = 4, .window_max = 64, .timeout = kTimeout});
   answer_all(1ms);
