@@ -518,7 +518,7 @@ TEST_F(ChangesWithoutProof, AreMadeWhileEveryPortIsDownWhereTheOperatorSaysSo) {
 // What cannot be proved is to leave the cable out; the host is another matter.
 TEST(AChangeThatWaits, KeepsNoHostOutWhereAnotherOneIsWritten) {
   Lives lives("torus:dims=4.4,hosts=1");
-  const std::uint32_t late = lives.TimedFabric::node("host-00003");
+  const std::uint32_t late = lives.TimedFabric::node("host-00005");
   lives.fabric.set_link(late, PortNum{1}, false);
   Settings settings = settings_for("itb-vl");
   settings.strategy.planner.unproved = Unproved::Hold;
