@@ -126,6 +126,9 @@ std::optional<EngineSlot::Prepared> EngineSlot::keep_in_force() {
       "gone is lost");
   // As where no engine could: OpenSM says so, and sweeps again.
   state_.osm.subn.subnet_initialization_error = TRUE;
+  // With its cache OpenSM would take them for good ones, and ask nobody at the next sweep.
+  if (std::exchange(state_.osm.subn.opt.use_ucast_cache, FALSE) != FALSE)
+    state_.cache_is_off = true;
   return Prepared{.snapshot = std::move(*snapshot), .routes = std::move(routes), .kept = true};
 }
 
@@ -137,6 +140,7 @@ bool EngineSlot::hand_over() {
     prepared_.reset();
     return true;
   }
+  if (std::exchange(state_.cache_is_off, false)) state_.osm.subn.opt.use_ucast_cache = TRUE;
   write_tables(prepared_->snapshot, prepared_->routes->tables.lft);
   ask_for_sl_to_vl(needs_sl_to_vl(prepared_->routes->tables));
   state_.in_force.set(std::move(prepared_->routes));

@@ -24,8 +24,9 @@ struct PluginState {
 
   // The sweep thread's.
   std::uint64_t sweeps = 0;
-  CutPorts cut;         // in this sweep
-  CutPorts cut_before;  // in the one before, after which this one was asked for
+  CutPorts cut;               // in this sweep
+  CutPorts cut_before;        // in the one before, after which this one was asked for
+  bool cache_is_off = false;  // use_ucast_cache, until tables are computed again
 };
 
 /// OpenSM keeps its address as the engine's context, from registration to its own end.

@@ -46,6 +46,7 @@ PortInfo port_info(const PortSpec& port, bool active) {
 std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
   FabricBuilder builder;
   std::vector<NodeIdx> nodes;
+  std::vector<PortIdx> fdr10;  // which PortInfo calls QDR
   for (const NodeSpec& node : spec.nodes) {
     const NodeIdx at = builder.add_node(node_info(node));
     nodes.push_back(at);
@@ -63,6 +64,8 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
       const bool active = p == 0 ? is_switch : node.ports[p].peer_node != kNoNode;
       builder.set_port_info(at, number, port_info(node.ports[p], active));
       if (!is_switch && p != 0) builder.set_port_guid(at, number, node.ports[p].guid);
+      if (p != 0 && active && node.ports[p].speed == LinkSpeed::Fdr10)
+        fdr10.push_back(builder.port_of(at, number));
     }
   }
   for (std::uint32_t n = 0; n < spec.nodes.size(); ++n) {
@@ -73,6 +76,7 @@ std::shared_ptr<const Fabric> build_snapshot(const FabricSpec& spec) {
           nodes[n], PortNum{static_cast<std::uint8_t>(p)}, nodes[port.peer_node], port.peer_port);
     }
   }
+  builder.set_fdr10(std::move(fdr10));
   if (!nodes.empty()) builder.set_sm_port(nodes[spec.sm_node], spec.sm_port);
   return builder.build(Epoch{1});
 }

@@ -325,6 +325,32 @@ TEST_F(OpensmPluginLife, WithoutFallbackTablesInForceStayAndPathsAreAnswered) {
   EXPECT_EQ(opensm.process().terminate(seconds(20)), 0);
 }
 
+// OpenSM writes what its cache holds, and asks no engine, where what was computed is gone again.
+TEST_F(OpensmPluginLife, WithoutFallbackNoCacheTakesTablesInForceForGoodOnes) {
+  Stage stage(Server::Smsim, "torus:dims=5.5", scratch_.path());
+  OpensmWithPlugin opensm(stage,
+                          {.engines = "smd-dor,no_fallback",
+                           .options = "vls=2",
+                           .config = {"qos TRUE", "use_ucast_cache TRUE"}});
+  ASSERT_TRUE(opensm.wait_until_up()) << opensm.log();
+  ASSERT_TRUE(opensm.wait_until_quiet()) << opensm.log();
+  for (const char* sw : {"sw-1-1", "sw-2-1"}) {
+    for (const char* port : {"1", "2", "3"})
+      stage.console(fmt::format("Unlink \"{}\"[{}]", sw, port));
+  }
+  ASSERT_TRUE(opensm.wait_for_more("no other engine is asked", 0)) << opensm.log();
+  const std::size_t up = opensm.count("SUBNET UP");
+  const std::size_t refused = opensm.count("no other engine is asked");
+  ASSERT_TRUE(opensm.wait_for_more("no other engine is asked", refused)) << opensm.log();
+  EXPECT_EQ(opensm.count("SUBNET UP"), up);
+  for (const char* sw : {"sw-1-1", "sw-2-1"}) {
+    for (const char* port : {"1", "2", "3"})
+      stage.console(fmt::format("ReLink \"{}\"[{}]", sw, port));
+  }
+  EXPECT_TRUE(opensm.wait_for_more("SUBNET UP", up)) << opensm.log();
+  EXPECT_EQ(opensm.process().terminate(seconds(20)), 0);
+}
+
 TEST_F(OpensmPluginLife, AMistypedOptionIsOneLineAndNoEngine) {
   Stage stage(Server::Ibsim, kTree, scratch_.path());
   OpensmWithPlugin opensm(stage, {.engines = "smd-updn", .options = "rots=0x1"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 #include "smd/routing/verify/channel_load.h"
@@ -27,7 +28,6 @@ class Network {
  public:
   struct Edge {
     std::uint32_t to = 0;
-    std::uint32_t channels = 0;
     std::uint64_t speed = 0;  // of all, Mbit/s
   };
 
@@ -42,6 +42,7 @@ class Network {
     std::size_t at = 0;
     for (std::uint32_t sw = 0; sw < fabric.switch_count(); ++sw) {
       first_.push_back(static_cast<std::uint32_t>(edges_.size()));
+      first_channel_.push_back(at);
       for (; at < channels_.size() && switch_at(channels_[at]) == sw; ++at) {
         const std::uint32_t to = switch_at(fabric.peer[channels_[at]]);
         std::uint32_t& edge = edge_to[to];
@@ -49,12 +50,12 @@ class Network {
           edge = static_cast<std::uint32_t>(edges_.size());
           edges_.push_back({.to = to});
         }
-        ++edges_[edge].channels;
         edges_[edge].speed += speeds_.of(channels_[at]);
         edge_of_[channels_[at].value()] = edge;
       }
     }
     first_.push_back(static_cast<std::uint32_t>(edges_.size()));
+    first_channel_.push_back(at);
   }
 
   [[nodiscard]] std::uint32_t switches() const { return static_cast<std::uint32_t>(hosts_.size()); }
@@ -73,6 +74,14 @@ class Network {
   }
 
   [[nodiscard]] const ChannelSpeeds& speeds() const { return speeds_; }
+
+  /// Of each channel that leaves the switch.
+  [[nodiscard]] std::vector<std::uint64_t> speeds_of(std::uint32_t sw) const {
+    std::vector<std::uint64_t> out;
+    for (std::size_t at = first_channel_[sw]; at < first_channel_[sw + 1]; ++at)
+      out.push_back(speeds_.of(channels_[at]));
+    return out;
+  }
 
   /// By port, of what edges have.
   [[nodiscard]] std::vector<std::uint32_t> by_port(const std::vector<std::uint32_t>& of) const {
@@ -95,6 +104,7 @@ class Network {
   std::vector<std::uint32_t> edge_of_;  // by port
   std::vector<std::uint64_t> hosts_;
   std::vector<std::uint32_t> first_;
+  std::vector<std::size_t> first_channel_;
   std::vector<Edge> edges_;
 };
 
@@ -311,10 +321,8 @@ class BoundSearch {
     out.prices = net_.by_port(narrow);
   }
 
-  /// Of a switch with h hosts and k equally fast channels: to each of the LIDs elsewhere all h
-  /// paths leave by one channel.
+  /// Of a switch with h hosts: to each of the LIDs elsewhere all h paths leave by one channel.
   void cut_around_switches(LoadBound& out) {
-    if (net_.speeds().mixed()) return;
     std::vector<std::uint64_t> together(net_.switches(), 0);  // hosts that are connected
     for (std::uint32_t sw = 0; sw < net_.switches(); ++sw) {
       if (together[sw] != 0) continue;
@@ -324,17 +332,41 @@ class BoundSearch {
       for (const std::uint32_t each : ways_.order()) together[each] = hosts + 1;
     }
     for (std::uint32_t sw = 0; sw < net_.switches(); ++sw) {
-      std::uint64_t channels = 0;
-      for (std::uint32_t edge = net_.first(sw); edge < net_.end(sw); ++edge)
-        channels += net_.edges()[edge].channels;
-      if (channels == 0 || net_.hosts(sw) == 0) continue;
-      const std::uint64_t away = together[sw] - 1 - net_.hosts(sw);
-      const auto carried = static_cast<double>(net_.hosts(sw) * ((away + channels - 1) / channels));
+      if (net_.first(sw) == net_.end(sw) || net_.hosts(sw) == 0) continue;
+      const double carried = static_cast<double>(net_.hosts(sw)) *
+                             share_out(together[sw] - 1 - net_.hosts(sw), net_.speeds_of(sw));
       if (carried <= out.fullest) continue;
       out.fullest = carried;
       out.around = SwitchIdx{sw};
       out.prices.clear();
     }
+  }
+
+  /// Of so many whole things, what the fullest channel gets where that is least: in channels of the
+  /// slowest speed.
+  [[nodiscard]] double share_out(std::uint64_t count,
+                                 const std::vector<std::uint64_t>& speeds) const {
+    const std::uint64_t all = std::accumulate(speeds.begin(), speeds.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> got;
+    std::uint64_t left = count;
+    for (const std::uint64_t speed : speeds) {
+      got.push_back(count * speed / all);
+      left -= got.back();
+    }
+    const auto next = [&](std::size_t at) {
+      return static_cast<double>(got[at] + 1) / static_cast<double>(speeds[at]);
+    };
+    for (; left > 0; --left) {
+      std::size_t least = 0;
+      for (std::size_t at = 1; at < got.size(); ++at) least = next(at) < next(least) ? at : least;
+      ++got[least];
+    }
+    double most = 0;
+    for (std::size_t at = 0; at < got.size(); ++at)
+      most = std::max(
+          most,
+          static_cast<double>(got[at] * net_.speeds().slowest()) / static_cast<double>(speeds[at]));
+    return most;
   }
 
   const Network& net_;

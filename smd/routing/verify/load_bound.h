@@ -9,7 +9,7 @@
 // A cut is the case where what crosses it costs 1 and everything else nothing.
 //
 // Beside it: all hosts of a switch have the same entry for a LID, so that the paths of no LID can
-// be divided among the channels that leave the switch.
+// be divided among the channels that leave the switch, whatever their speeds.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include "sim-backend/topology/drawing.h"
 #include "sim-backend/topology/generator.h"
+#include "sim-backend/topology/snapshot.h"
 #include "smd/base/rng.h"
 #include "tests/unit/sim-topology/graph.h"
 
@@ -102,6 +103,24 @@ TEST(RoundTrip, EveryWidthAndSpeed) {
       ASSERT_TRUE(again);
       EXPECT_EQ(*again, spec) << width << speed;
     }
+  }
+}
+
+// Each cable of the snapshot has the speed that the text says, those that PortInfo alone does not
+// tell apart included.
+TEST(Snapshot, EverySpeed) {
+  for (const char* speed : {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", "XDR"}) {
+    const FabricSpec spec = draw(std::string("clos:speed=") + speed);
+    const auto fabric = build_snapshot(spec);
+    std::size_t cables = 0;
+    for (const PortIdx port : fabric->peer.indices()) {
+      if (fabric->peer[port] == kNone<PortIdx>) continue;
+      ++cables;
+      const NodeSpec& node = spec.nodes[fabric->node_of[port].value()];
+      EXPECT_EQ(link_speed(*fabric, port), node.ports[fabric->number_of(port).value()].speed)
+          << speed;
+    }
+    EXPECT_GT(cables, 0u);
   }
 }
 
