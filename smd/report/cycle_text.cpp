@@ -61,13 +61,14 @@ double percent(std::uint64_t part, std::uint64_t whole) {
                     : rounded(100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Where no tables were made there is nothing to say of them: the keys stay, without a value.
-void add_error(const CycleReport& cycle,
-               std::initializer_list<const char*> of_tables,
-               OrderedJson& out) {
-  out["error"] = cycle.error->context;
-  if (cycle.routed) return;
-  for (const char* key : of_tables) out[key] = nullptr;
+/// The keys stay, without a value.
+void clear(std::initializer_list<const char*> keys, OrderedJson& out) {
+  for (const char* key : keys) out[key] = nullptr;
+}
+
+/// It ended before there was a plan: what was routed, if anything was, is nowhere in force.
+bool has_no_plan(const CycleReport& cycle) {
+  return cycle.error && (!cycle.routed || cycle.transition.kind == TransitionKind::Nothing);
 }
 
 double exact_ms(Duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
@@ -267,8 +268,9 @@ OrderedJson change_json(const CycleReport& cycle,
   out["routes"] = routes_json(cycle.routes);
   out["deadlock"] = deadlock_json(cycle);
   out["ports_out_of_reach"] = cycle.out_of_reach();
-  if (cycle.error)
-    add_error(cycle, {"lft_entries_changed_pct", "transition", "routes", "deadlock"}, out);
+  if (cycle.error) out["error"] = cycle.error->context;
+  if (has_no_plan(cycle))
+    clear({"lft_entries_changed_pct", "transition", "routes", "deadlock"}, out);
   return out;
 }
 
@@ -294,7 +296,8 @@ OrderedJson run_json(const CycleReport& cycle) {
   out["notes"] = cycle.notes;
   if (!cycle.engine_refused.empty()) out["engine_refused"] = cycle.engine_refused;
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
-  if (cycle.error) add_error(cycle, {"bring_up", "routes", "deadlock", "load"}, out);
+  if (cycle.error) out["error"] = cycle.error->context;
+  if (cycle.error && !cycle.routed) clear({"bring_up", "routes", "deadlock", "load"}, out);
   return out;
 }
 
@@ -434,7 +437,7 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
 std::string print_change(const CycleReport& cycle,
                          const std::string& what,
                          const std::string& kind) {
-  if (cycle.error && !cycle.routed)
+  if (has_no_plan(cycle))
     return fmt::format("{} {}: {}\n{}", what, kind, verdict(cycle), trouble(cycle));
   PhaseCost total = cycle.detection;
   for (const PhaseCost& part : {cycle.discovery,

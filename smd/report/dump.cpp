@@ -296,7 +296,10 @@ DumpInput dump_input_of(const SubnetManager& manager) {
   return {.in_force = manager.active().current(),
           .multicast = manager.multicast().tables(),
           .m_keys = manager.settings().m_keys,
-          .qos = manager.settings().qos};
+          .qos = manager.settings().qos,
+          .sl_to_vl = manager.program_state().sl_to_vl,
+          .blocked = manager.program_state().turns.collect(manager.active().current()->fabric(),
+                                                           TurnMemory::Held::Blocked)};
 }
 
 namespace {
@@ -376,16 +379,28 @@ std::string print_mft_dump(const Fabric& fabric, const MftMemory& multicast) {
 
 namespace {
 
-/// That which routes need, else that of the site. A switch that maps no SLs has one VL for all.
-SlToVl shown_row(const DumpInput& input, SwitchIdx sw, PortIdx in, PortIdx out) {
+/// Of a blocked turn nothing but VL 15. Else what the switch confirmed, that which routes need, or
+/// that of the site. A switch that maps no SLs has one VL for all.
+SlToVl shown_row(const DumpInput& input,
+                 const ConfirmedSlToVl::OfSwitch& held,
+                 SwitchIdx sw,
+                 PortIdx in,
+                 PortIdx out) {
   const Fabric& fabric = input.in_force->fabric();
+  const PortNum from = fabric.number_of(in), to = fabric.number_of(out);
+  if (std::ranges::binary_search(input.blocked, Turn{sw, from, to})) {
+    SlToVl none;
+    none.fill(kManagementVl);
+    return none;
+  }
+  if (const SlToVl* const row = held.find(from, to)) return *row;
   const SlToVlMaps& rows = input.in_force->rows;
-  if (!rows.empty()) return rows.row(sw, fabric.number_of(in), fabric.number_of(out));
+  if (!rows.empty()) return rows.row(sw, from, to);
   return wanted_row(fabric, input.qos, out).value_or(SlToVl{});
 }
 
 bool shows_rows(const DumpInput& input) {
-  if (!input.in_force->rows->empty()) return true;
+  if (!input.in_force->rows->empty() || !input.blocked.empty()) return true;
   const Fabric& fabric = input.in_force->fabric();
   for (const NodeIdx node : fabric.switch_node) {
     for (const PortIdx exit : fabric.external_ports(node)) {
@@ -410,12 +425,14 @@ void print_sl2vl_dump(const DumpInput& input, const Sink& sink) {
                    in_force.lids->base[fabric.port_of(node, PortNum{0})],
                    plain(label_of(fabric, node)),
                    kRule);
+    const ConfirmedSlToVl::OfSwitch held = input.sl_to_vl.of(fabric.node_guid[node]);
     for (const PortIdx exit : fabric.external_ports(node)) {
       if (fabric.peer[exit] == kNone<PortIdx>) continue;
       for (const PortIdx in : fabric.ports_of(node)) {
         fmt::format_to(
             to, "{:<3} {:<3} :", fabric.number_of(in).value(), fabric.number_of(exit).value());
-        for (const Vl vl : shown_row(input, sw, in, exit)) fmt::format_to(to, " {:<2}", vl.value());
+        for (const Vl vl : shown_row(input, held, sw, in, exit))
+          fmt::format_to(to, " {:<2}", vl.value());
         out += '\n';
       }
     }

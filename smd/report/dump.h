@@ -45,6 +45,8 @@ struct DumpInput {
   MftMemory multicast;                           // what switches confirmed
   MKeySources m_keys;                            // those of ports come from the first; none: 0
   QosPolicy qos{};                               // rows of the site, where routes need none
+  ConfirmedSlToVl sl_to_vl{};                    // what switches confirmed
+  std::vector<Turn> blocked{};                   // whatever the SL; sorted
 };
 
 /// Of a manager with a subnet in force.
@@ -63,9 +65,9 @@ struct DumpInput {
 [[nodiscard]] std::string print_neighbors(const Fabric& fabric);
 
 /// All of them, guid2lid, guid2mkey and opensm-sl2vl.dump (a line per switch and pair of ports with
-/// the row that it shall hold), one after the other, as write_texts() does; guid2mkey for its owner
-/// alone. As OpenSM no opensm-sl2vl.dump where it would be empty: one that is there
-/// is removed. Returns the names.
+/// the row that it holds, or where nobody knows, shall hold), one after the other, as write_texts()
+/// does; guid2mkey for its owner alone. As OpenSM no opensm-sl2vl.dump where it would be empty: one
+/// that is there is removed. Returns the names.
 Result<std::vector<std::string>> write_opensm_dumps(const std::string& directory,
                                                     const DumpInput& input);
 

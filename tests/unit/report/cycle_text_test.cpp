@@ -57,6 +57,23 @@ TEST(ReportOfARefusal, HasTheReasonAndNoResult) {
             "sw-0-0:1 down: FAILED: engine dor: no mesh or torus: two planes\n");
 }
 
+// Tables that were made and refused are not those in force.
+TEST(ReportOfARefusal, SaysNothingOfTablesThatWereNotWritten) {
+  CycleReport cycle = refused();
+  cycle.routed = cycle.transition.certified = true;
+  cycle.routes.pairs = 30;
+  cycle.error = Error{Errc::Unsupported, "minhop: unverified tables: credit loop"};
+  const Json change = change_json(cycle, "sw-1-0", "down");
+  for (const char* key : {"lft_entries_changed_pct", "transition", "routes", "deadlock"})
+    EXPECT_TRUE(change.at(key).is_null()) << key;
+  EXPECT_EQ(change.at("error"), cycle.error->context);
+  EXPECT_EQ(print_change(cycle, "sw-1-0", "down"),
+            "sw-1-0 down: FAILED: minhop: unverified tables: credit loop\n");
+  cycle.transition.kind = TransitionKind::Certified;
+  EXPECT_EQ(change_json(cycle, "sw-1-0", "down").at("transition").at("certified"), true)
+      << "the error came later";
+}
+
 TEST(ReportOfACutOffManager, IsNotUp) {
   CycleReport cycle;
   ASSERT_TRUE(cycle.up());

@@ -171,5 +171,31 @@ TEST_F(Dumps, RowsOfTheSiteAreThereWhereRoutesNeedNone) {
   EXPECT_GT(rows, 0u);
 }
 
+// What a plan has left in the way is in the switches, whatever routes would like.
+TEST_F(Dumps, RowsAreThoseThatSwitchesHold) {
+  const test::Scratch scratch;
+  const std::filesystem::path& folder = scratch.path();
+  DumpInput input = dump_input_of(subnet.manager);
+  const SwitchIdx sw{0};
+  const NodeIdx node = fabric().switch_node[sw];
+  std::vector<PortNum> linked;
+  for (const PortIdx port : fabric().external_ports(node)) {
+    if (fabric().peer[port] != kNone<PortIdx>) linked.push_back(fabric().number_of(port));
+  }
+  ASSERT_GE(linked.size(), 2u);
+  input.blocked = {Turn{sw, linked[0], linked[1]}};
+  SlToVl row;
+  row.fill(Vl{0});
+  row[3] = kManagementVl;
+  input.sl_to_vl.confirm(fabric().node_guid[node], linked[1], linked[0], row);
+  ASSERT_TRUE(write_opensm_dumps(folder, input));
+  const std::string text = test::read_text(folder / "opensm-sl2vl.dump");
+  const auto starts = [](PortNum in, PortNum out) {
+    return fmt::format("\n{:<3} {:<3} :", in.value(), out.value());
+  };
+  EXPECT_THAT(text, HasSubstr(starts(linked[0], linked[1]) + " 15 15 15 15"));
+  EXPECT_THAT(text, HasSubstr(starts(linked[1], linked[0]) + " 0  0  0  15 0 "));
+}
+
 }  // namespace dump_test
 }  // namespace smd
