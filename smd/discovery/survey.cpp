@@ -53,8 +53,7 @@ class ReportBuilder {
       index_[n] = NodeIdx{static_cast<std::uint32_t>(order_.size())};
       order_.push_back(n);
     };
-    if (survey_.known() != nullptr &&
-        survey_.size() == survey_.known()->fabric->node_count()) {
+    if (survey_.known() != nullptr && survey_.size() == survey_.known()->fabric->node_count()) {
       std::uint32_t n = 0;
       while (n < survey_.size() && tree_.reaches(n)) ++n;
       if (n == survey_.size()) {

@@ -2,19 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
 
 namespace smd {
-namespace {
-
-// The first of so many numbers that no row has had.
-std::uint64_t take_numbers(std::size_t count) {
-  static std::atomic<std::uint64_t> next = 1;
-  return next.fetch_add(count, std::memory_order_relaxed);
-}
-
-}  // namespace
 
 ForwardingTables::ForwardingTables(std::size_t switches, Lid top)
     : blocks_(top.value() / kLftBlockSize + 1), top_(top) {
@@ -22,12 +12,12 @@ ForwardingTables::ForwardingTables(std::size_t switches, Lid top)
   // One block for all: engines walk through a LID's entries of every switch.
   const std::size_t width = blocks_ * kLftBlockSize;
   const auto entries = std::make_shared<PortNum[]>(switches * width, kNoRoute);
-  const std::uint64_t first = take_numbers(switches);
+  const auto identities = std::make_shared<char[]>(switches);
   rows_.reserve(switches);
   for (std::size_t sw = 0; sw < switches; ++sw)
     rows_.push_back({.entries = std::shared_ptr<PortNum[]>(entries, entries.get() + sw * width),
                      .own = true,
-                     .number = first + sw});
+                     .identity = Identity(identities, identities.get() + sw)});
 }
 
 ForwardingTables ForwardingTables::without_rows(std::size_t switches, Lid top) {
@@ -72,8 +62,8 @@ void ForwardingTables::make_own(SwitchIdx sw) {
   std::ranges::copy(held, entries.get());
   rows_[sw] = {.entries = std::move(entries),
                .own = true,
-               .number = take_numbers(1),
-               .copied_from = rows_[sw].number};
+               .identity = std::make_shared<const char>(),
+               .copied_from = rows_[sw].identity};
 }
 
 std::optional<std::size_t> ForwardingTables::find_other_block(SwitchIdx sw,

@@ -103,16 +103,19 @@ class ForwardingTables {
   friend bool operator==(const ForwardingTables& a, const ForwardingTables& b);
 
  private:
+  /// Of what a row holds, which outlives the row. Only compared.
+  using Identity = std::shared_ptr<const char>;
+
   struct Row {
     std::shared_ptr<PortNum[]> entries;
-    bool own = false;               // no other version held it when this one took it
-    std::uint64_t number = 0;       // of the entries: no other row ever has it
-    std::uint64_t copied_from = 0;  // the number of that row, which nobody writes to; 0: of none
-    std::uint64_t written = 0;      // since it was copied: a bit for each stretch
+    bool own = false;  // no other version held it when this one took it
+    Identity identity;
+    Identity copied_from;       // of a row that nobody writes to any more; null: of none
+    std::uint64_t written = 0;  // since it was copied: a bit for each stretch
 
     // Threads that write to a row of a new version do not meet here.
     void note_written(std::uint64_t stretches) {
-      if (copied_from != 0) written |= stretches;
+      if (copied_from != nullptr) written |= stretches;
     }
   };
 
@@ -122,10 +125,10 @@ class ForwardingTables {
 
   /// Stretches outside of which both are equal. Requires: both have as many blocks.
   [[nodiscard]] static std::uint64_t find_written(const Row& a, const Row& b) {
-    if (a.number == b.number) return 0;
-    if (a.copied_from == b.number) return a.written;
-    if (b.copied_from == a.number) return b.written;
-    if (a.copied_from != 0 && a.copied_from == b.copied_from) return a.written | b.written;
+    if (a.identity == b.identity) return 0;
+    if (a.copied_from == b.identity) return a.written;
+    if (b.copied_from == a.identity) return b.written;
+    if (a.copied_from != nullptr && a.copied_from == b.copied_from) return a.written | b.written;
     return ~std::uint64_t{0};
   }
 
