@@ -36,8 +36,9 @@ std::vector<std::size_t> sort_changes(const TransientGraph& transient,
   return sorted;
 }
 
-// What gives switches their first entry for a LID: before that they discard its packets, so whoever
-// leads packets there that got on before comes in the same phase at the earliest.
+// What gives switches their first entry for a LID, or the first that leads over a cable that is
+// there: before that they discard its packets, so whoever leads packets there that got on before
+// comes in the same phase at the earliest.
 class FirstEntries {
  public:
   FirstEntries(const TransitionTask& task,
@@ -81,8 +82,8 @@ class FirstEntries {
 
   [[nodiscard]] bool is_given_first(const TransitionTask& task, SwitchIdx sw, Lid lid) const {
     const auto block = static_cast<std::uint32_t>(lid.value() / kLftBlockSize);
-    return entry_of(*task.held, sw, lid) == kNoRoute &&
-           entry_of(*task.wanted, sw, lid) != kNoRoute && lid.value() < task.lids->owner.size() &&
+    return !got_on(task, sw, lid) && entry_of(*task.wanted, sw, lid) != kNoRoute &&
+           lid.value() < task.lids->owner.size() &&
            task.lids->owner[lid.value()] != kNone<PortIdx> &&
            !std::ranges::binary_search(unknown_, std::pair{sw, block});
   }

@@ -97,7 +97,8 @@ std::optional<TransitionPlan> plan_certified(const PlannerOptions& options,
   return plan;
 }
 
-// Packets that come to a switch without an entry are lost. A phase that gives a switch its first
+// Packets that come to a switch without an entry, or with one that leads over a cable that is gone,
+// are lost. A phase that gives a switch its first
 // entry for a LID, and leads packets there that got on before, becomes two: first entries first.
 // Whatever is in force in either part may be in force in the whole phase, so its proof holds.
 //
@@ -146,9 +147,7 @@ class FirstEntriesFirst {
     return sw.value() * lids_ + lid.value();
   }
 
-  [[nodiscard]] bool lacks_entry(SwitchIdx sw, Lid lid) const {
-    return entry_of(*task_.held, sw, lid) == kNoRoute && !is_written(sw, lid);
-  }
+  [[nodiscard]] bool lacks_entry(SwitchIdx sw, Lid lid) const { return !forwards(sw, lid); }
 
   // Packets may get on from here.
   [[nodiscard]] bool forwards(SwitchIdx sw, Lid lid) const {

@@ -364,6 +364,13 @@ bool PlanReplay::got_on(SwitchIdx sw, std::uint16_t lid) const {
   return egress == PortNum{0} || carries(out);
 }
 
+/// No port, none that there is, or one without a link.
+bool PlanReplay::leads_nowhere(SwitchIdx sw, PortNum egress) const {
+  const NodeIdx node = fabric_.switch_node[sw];
+  return egress.value() > fabric_.num_ports(node) ||
+         (egress != PortNum{0} && fabric_.peer[fabric_.port_of(node, egress)] == kNone<PortIdx>);
+}
+
 // Packets that got on before are not led to a switch that may have no entry for them yet: it gets
 // one in this phase or a later one.
 std::string PlanReplay::check_next_hops(const TransitionPhase& phase) const {
@@ -375,8 +382,9 @@ std::string PlanReplay::check_next_hops(const TransitionPhase& phase) const {
     const PortIdx peer =
         fabric_.peer[fabric_.port_of(fabric_.switch_node[change.sw], change.egress)];
     const SwitchIdx next = peer == kNone<PortIdx> ? kNone<SwitchIdx> : fabric_.switch_at(peer);
-    if (next != kNone<SwitchIdx> && before_.row(next)[lid] == kNoRoute &&
-        (after_.row(next)[lid] != kNoRoute || wanted_.row(next)[lid] != kNoRoute) &&
+    if (next != kNone<SwitchIdx> && leads_nowhere(next, before_.row(next)[lid]) &&
+        !(leads_nowhere(next, after_.row(next)[lid]) &&
+          leads_nowhere(next, wanted_.row(next)[lid])) &&
         !is_unknown(next, lid))
       return fmt::format("{} leads to {}, which may have none yet",
                          print_entry(change),

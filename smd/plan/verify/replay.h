@@ -44,6 +44,7 @@ class PlanReplay {
   [[nodiscard]] bool may_send(SwitchIdx sw, Lid lid, PortNum egress) const;
   [[nodiscard]] std::string check_turns_of_detours() const;
   [[nodiscard]] bool got_on(SwitchIdx sw, std::uint16_t lid) const;
+  [[nodiscard]] bool leads_nowhere(SwitchIdx sw, PortNum egress) const;
   [[nodiscard]] std::string check_next_hops(const TransitionPhase& phase) const;
   [[nodiscard]] bool is_unknown(SwitchIdx sw, std::uint16_t lid) const;
 

@@ -47,6 +47,13 @@ inline HandMade first_entry() {
           "S1>H3=S2 S2>H3=S3"};
 }
 
+// The same where S2 has an entry for H3, which leads over a cable that is gone.
+inline HandMade dead_entry() {
+  HandMade made = first_entry();
+  made.held = tables_from(*made.fabric, "S2>H3=H3", made.held);
+  return made;
+}
+
 //   S2 - S4    H1 on S5, H2 on S1, H3 on S2. S4 goes straight to H1 before and through S2
 //   afterwards, | \    \   which has no entry for H1 before, and may not go through S3 before it
 //   has turned its

@@ -99,6 +99,16 @@ TEST(Planner, ASwitchGetsItsFirstEntryBeforePacketsAreLedThere) {
   try_all_mixtures(made.task(), plan);
 }
 
+TEST(Planner, ASwitchLeadsPastALostCableBeforePacketsAreLedThere) {
+  const HandMade made = dead_entry();
+  const TransitionPlan plan = plan_transition(made.task(), {});
+  EXPECT_EQ(plan.kind, TransitionKind::Certified);
+  ASSERT_EQ(plan.phases.size(), 2u);
+  EXPECT_THAT(plan.phases[0].entries, ElementsAre(entry(made, "S2", 3)));
+  EXPECT_THAT(plan.phases[1].entries, ElementsAre(entry(made, "S1", 3)));
+  EXPECT_EQ(check_transition(made.task(), plan).fault, "");
+}
+
 TEST(Planner, PacketsAreKeptAwayFromASwitchWhoseFirstEntryHasToWait) {
   const HandMade made = first_entry_that_waits();
   const TransitionPlan plan = plan_transition(made.task(), {});

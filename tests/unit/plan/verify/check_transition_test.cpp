@@ -78,6 +78,16 @@ const Forgery kForgeries[] = {
        if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
      },
      "phase 1: its entry for lid 3 at S1 leads to S2, which may have none yet"},
+    {"PacketsLedToASwitchThatStillLeadsOverALostCable",
+     dead_entry,
+     [](const HandMade&, TransitionPlan& plan) {
+       plan.phases.back().entries.insert(plan.phases.back().entries.end(),
+                                         plan.phases.front().entries.begin(),
+                                         plan.phases.front().entries.end());
+       std::ranges::sort(plan.phases.back().entries);
+       if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
+     },
+     "phase 1: its entry for lid 3 at S1 leads to S2, which may have none yet"},
     {"PacketsLedToASwitchThatGetsItsEntryInALaterPhase",
      first_entry_that_waits,
      [](const HandMade&, TransitionPlan& plan) {
