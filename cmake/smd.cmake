@@ -226,6 +226,7 @@ endfunction()
 
 # Seconds; for what hangs, not for what is slow beside other work.
 set(SMD_TEST_TIMEOUT 1800)
+set(SMD_SLOW_TEST_TIMEOUT 10800)
 
 # smd_add_test(NAME LABEL unit|property|golden|sim|cross|lint|slow [THREADS] [ALONE] SOURCES a.cpp… DEPS targets…)
 # The tests of a folder share a program, which runs those of the named sources (tests/support/test_main.cpp);
@@ -255,6 +256,9 @@ function(smd_add_test name)
     add_test(NAME ${name} COMMAND ${program} --sources=${sources})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${SMD_TEST_TIMEOUT})
+  if(ARG_LABEL STREQUAL slow)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${SMD_SLOW_TEST_TIMEOUT})
+  endif()
   if(ARG_LABEL MATCHES "cross")
     # Other people's timeouts are short: one of them at a time, and beside it what needs a core at the most. Most of
     # them wait: begun last, they would leave the cores idle at the end.
