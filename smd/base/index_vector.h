@@ -83,6 +83,8 @@ class IndexVector {
 
   void resize(std::size_t count, const T& value = T{}) { items_.resize(count, value); }
 
+  void append(const T* first, const T* last) { items_.insert(items_.end(), first, last); }
+
   void assign(std::size_t count, const T& value) { items_.assign(count, value); }
 
   void reserve(std::size_t count) { items_.reserve(count); }
@@ -160,6 +162,11 @@ class SharedIndexVector {
 
   void resize(std::size_t count, const T& value = T{}) {
     own().resize(count, value);
+    point();
+  }
+
+  void append(const T* first, const T* last) {
+    own().append(first, last);
     point();
   }
 

@@ -142,11 +142,40 @@ class ReportBuilder {
     IndexVector<NodeIdx, HopPath> path;
     path.reserve(order_.size());
     for (const std::uint32_t n : order_) {
-      builder_.add_node(node_info(n));
+      if (survey_.find_unpacked(n) == nullptr) {
+        builder_.add_node(*survey_.known()->fabric, NodeIdx{n});
+      } else {
+        builder_.add_node(node_info(n));
+      }
       path.push_back(tree_.path(n));
     }
     report_.path = std::move(path);
-    for (const std::uint32_t n : order_) set_node(n);
+    for (const std::uint32_t n : order_) {
+      if (is_as_known(n)) {
+        add_links(n);
+      } else {
+        set_node(n);
+      }
+    }
+  }
+
+  /// Nobody asked about it, and all that was known of it is so still, but for links of a switch.
+  [[nodiscard]] bool is_as_known(std::uint32_t n) const {
+    return survey_.find_unpacked(n) == nullptr &&
+           !arrives_elsewhere(*survey_.known()->fabric, NodeIdx{n}) &&
+           (survey_.is_switch(n) || has_all_links(n));
+  }
+
+  [[nodiscard]] bool has_all_links(std::uint32_t n) const {
+    bool all = true;
+    survey_.for_each_link(n, [&](PortNum, LinkEnd peer) { all = all && is_in_reach(n, peer); });
+    return all;
+  }
+
+  void add_links(std::uint32_t n) {
+    survey_.for_each_link(n, [&](PortNum number, LinkEnd peer) {
+      if (is_in_reach(n, peer)) builder_.add_link(index_[n], number, index_[peer.node], peer.port);
+    });
   }
 
   [[nodiscard]] NodeInfo node_info(std::uint32_t n) const {

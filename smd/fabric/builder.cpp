@@ -34,22 +34,43 @@ void FabricBuilder::reserve(std::size_t nodes, std::size_t ports) {
   made_.port_info.reserve(ports);
 }
 
-NodeIdx FabricBuilder::add_node(const NodeInfo& info) {
-  SMD_CHECK(info.num_ports <= 254, "a node has at most 254 ports");
+NodeIdx FabricBuilder::append(const NodeInfo& info,
+                              const SwitchInfo& switch_info,
+                              const std::string& description,
+                              unsigned num_ports) {
   if (made_.first_port.empty()) made_.first_port.push_back(0);
   const NodeIdx node = made_.node_guid.push_back(info.node_guid);
   made_.node_info.push_back(info);
-  made_.description.push_back({});
+  made_.description.push_back(description);
   if (info.is_switch()) {
     made_.switch_of.push_back(made_.switch_node.push_back(node));
-    made_.switch_info.push_back({});
+    made_.switch_info.push_back(switch_info);
   } else {
     made_.switch_of.push_back(kNone<SwitchIdx>);
   }
-  const std::size_t ports = made_.port_count() + info.num_ports + 1;
+  const std::size_t ports = made_.port_count() + num_ports + 1;
   made_.first_port.push_back(static_cast<std::uint32_t>(ports));
   made_.peer.resize(ports, kNone<PortIdx>);
   made_.node_of.resize(ports, node);
+  return node;
+}
+
+NodeIdx FabricBuilder::add_node(const Fabric& from, NodeIdx node) {
+  const SwitchIdx sw = from.switch_of[node];
+  const NodeIdx here = append(from.node_info[node],
+                              sw == kNone<SwitchIdx> ? SwitchInfo{} : from.switch_info[sw],
+                              from.description[node],
+                              from.num_ports(node));
+  const std::size_t first = from.first_port[node], last = from.first_port[next(node)];
+  made_.port_guid.append(from.port_guid.begin() + first, from.port_guid.begin() + last);
+  made_.port_info.append(from.port_info.begin() + first, from.port_info.begin() + last);
+  return here;
+}
+
+NodeIdx FabricBuilder::add_node(const NodeInfo& info) {
+  SMD_CHECK(info.num_ports <= 254, "a node has at most 254 ports");
+  const NodeIdx node = append(info, {}, {}, info.num_ports);
+  const std::size_t ports = made_.port_count();
   made_.port_guid.resize(ports, info.is_switch() ? info.port_guid : Guid{});
   made_.port_info.resize(ports);
   // An adapter answers with the GUID of the port that was asked; the others come by themselves.

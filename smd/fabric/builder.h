@@ -27,6 +27,9 @@ class FabricBuilder {
   /// Requires: the GUID is new, and num_ports <= 254.
   NodeIdx add_node(const NodeInfo& info);
 
+  /// A node as it is in another snapshot, but for its links. Requires: the GUID is new.
+  NodeIdx add_node(const Fabric& from, NodeIdx node);
+
   /// Requires: the GUID, the type and the number of ports are as they were.
   void set_node_info(NodeIdx node, const NodeInfo& info);
 
@@ -59,6 +62,12 @@ class FabricBuilder {
   [[nodiscard]] std::shared_ptr<const Fabric> build(Epoch epoch) const;
 
  private:
+  /// A node whose ports have neither GUIDs nor attributes yet.
+  NodeIdx append(const NodeInfo& info,
+                 const SwitchInfo& switch_info,
+                 const std::string& description,
+                 unsigned num_ports);
+
   Fabric like_;  // that it began with
   Fabric made_;
 };

@@ -10,6 +10,30 @@ bool are_numbered_alike(const Fabric& a, const Fabric& b) {
   return a.node_guid.shares(b.node_guid) && a.first_port.shares(b.first_port);
 }
 
+/// Where the nodes of one snapshot are in another, asked one after the other: who stands beside
+/// another mostly does so in both.
+class Twins {
+ public:
+  Twins(const Fabric& of, const Fabric& other) : of_(of), other_(other) {}
+
+  std::optional<NodeIdx> find(NodeIdx node) {
+    const Guid guid = of_.node_guid[node];
+    if (guess_.value() < other_.node_count() && other_.node_guid[guess_] == guid) {
+      const NodeIdx twin = guess_;
+      guess_ = next(guess_);
+      return twin;
+    }
+    const auto twin = other_.find_node(guid);
+    if (twin) guess_ = next(*twin);
+    return twin;
+  }
+
+ private:
+  const Fabric& of_;
+  const Fabric& other_;
+  NodeIdx guess_{0};
+};
+
 /// Links of `of` that `other` does not have, as their ports in `of`.
 std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
   std::vector<PortRef> missing;
@@ -21,9 +45,10 @@ std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
     std::ranges::sort(missing);
     return missing;
   }
+  Twins twins(of, other);
   for (const NodeIdx node : of.node_guid.indices()) {
     const Guid guid = of.node_guid[node];
-    const auto twin = other.find_node(guid);
+    const auto twin = twins.find(node);
     for (const PortIdx port : of.external_ports(node)) {
       const PortIdx peer = of.peer[port];
       if (peer == kNone<PortIdx>) continue;
@@ -45,8 +70,9 @@ std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
 std::vector<Guid> find_missing_nodes(const Fabric& of, const Fabric& other) {
   std::vector<Guid> missing;
   if (are_numbered_alike(of, other)) return missing;
-  for (const Guid guid : of.node_guid) {
-    if (!other.find_node(guid)) missing.push_back(guid);
+  Twins twins(of, other);
+  for (const NodeIdx node : of.node_guid.indices()) {
+    if (!twins.find(node)) missing.push_back(of.node_guid[node]);
   }
   std::ranges::sort(missing);
   return missing;
@@ -59,8 +85,9 @@ Delta diff_fabrics(const Fabric& before, const Fabric& now) {
               .ports_up = find_missing_links(now, before),
               .nodes_gone = find_missing_nodes(before, now),
               .nodes_new = find_missing_nodes(now, before)};
+  Twins twins(now, before);
   for (const NodeIdx node : now.switch_node) {
-    const auto old = before.find_node(now.node_guid[node]);
+    const auto old = twins.find(node);
     if (!old || !before.is_switch(*old)) continue;
     const SwitchInfo& was = before.switch_info[before.switch_of[*old]];
     const SwitchInfo& is = now.switch_info[now.switch_of[node]];
