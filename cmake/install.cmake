@@ -30,6 +30,8 @@ endforeach()
 # a site may leave out (dpkg's path-exclude).
 install(FILES ${PROJECT_SOURCE_DIR}/etc/smd.toml ${PROJECT_SOURCE_DIR}/etc/site.toml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/smd COMPONENT smd)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/etc/package/try-restart
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/smd COMPONENT smd)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/smd-doc
         COMPONENT doc PATTERN man EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
