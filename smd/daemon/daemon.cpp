@@ -31,6 +31,9 @@ constexpr Duration kTick = std::chrono::seconds(1);
 /// Until an address or a file that could not be used is tried again.
 constexpr Duration kListenAgain = std::chrono::seconds(10);
 
+/// A boot in which the adapter's driver takes its time is no trouble.
+constexpr Duration kDevicePatience = std::chrono::seconds(5);
+
 /// As much as `smctl` may say at once.
 constexpr std::size_t kMostRestBody = 64 * 1024;
 
@@ -199,6 +202,15 @@ void Daemon::adopt_files(std::vector<NamedFile> files) {
 /// What is not as the configuration says, beside what the manager knows.
 std::vector<std::string> Daemon::alarms() const {
   std::vector<std::string> out;
+  if (waiting_ && runtime_.now() - waiting_->since >= kDevicePatience)
+    out.push_back(print_waiting());
+  if (!config_trouble_.empty()) {
+    out.push_back(fmt::format(
+        "{} is refused, and what it said before is in force: {}; correct it and send SIGHUP: a "
+        "restart may end without a manager",
+        options_.config_path,
+        config_trouble_));
+  }
   for (const NamedFile& each : named_files_) {
     if (each.faults.empty()) continue;
     out.push_back(fmt::format(
@@ -219,11 +231,23 @@ std::vector<std::string> Daemon::alarms() const {
     out.push_back("the log is not where log.sink says: " + options_.log_trouble);
   if (const std::string why = log::write_trouble(); !why.empty())
     out.push_back("the log file takes no lines, which go to standard error: " + why);
+  if (!admin_trouble_.empty()) out.push_back("nobody can ask with smctl: " + admin_trouble_);
   if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
   if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
   if (!replica_trouble_.empty())
     out.push_back("managers keep no copy of each other's state: " + replica_trouble_);
   return out;
+}
+
+std::string Daemon::print_waiting() const {
+  const auto seconds = [](Duration d) {
+    return std::chrono::ceil<std::chrono::seconds>(std::max(d, Duration{0})).count();
+  };
+  const TimePoint now = runtime_.now();
+  return fmt::format("waits for a device since {} s, and manages nothing: {}; tried again in {} s",
+                     seconds(now - waiting_->since),
+                     waiting_->why,
+                     seconds(waiting_->next_try - now));
 }
 
 int Daemon::run() {
@@ -244,6 +268,7 @@ int Daemon::run() {
     reload();
   });
   if (!options_.once) {
+    register_commands(commands_, admin_context());
     if (!start_admin()) return 1;
     start_servers();
   }
@@ -280,26 +305,36 @@ AdminContext Daemon::admin_context() {
           .partitions = &partitions_};
 }
 
+/// False: another smd listens there.
 bool Daemon::start_admin() {
-  register_commands(commands_, admin_context());
+  if (admin_) return true;
   const AdminConfig& config = options_.config.admin;
   auto server = SocketServer::listen(
       runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
-  if (!server) {
-    log::error("admin.listen", "why=\"{}\"", server.error().context);
-    return false;
+  if (server) {
+    admin_ = std::move(*server);
+    if (!std::exchange(admin_trouble_, "").empty())
+      log::info("admin.listen", "at={}", config.socket);
+    return true;
   }
-  admin_ = std::move(*server);
-  return true;
+  const bool taken = server.error().code == Errc::Busy;
+  if (admin_trouble_ == server.error().context) return !taken;
+  admin_trouble_ = server.error().context;
+  log::error("admin.listen", "why=\"{}\" retry_in=10s", admin_trouble_);
+  return !taken;
 }
 
-/// A fabric without numbers, or without a copy of its state, is better than one without a manager.
-/// An address that is not there yet may come: after a boot the network may take its time.
+/// A fabric whose manager nobody can ask, without numbers, or without a copy of its state, is
+/// better than one without a manager. An address that is not there yet may come: after a boot the
+/// network may take its time.
 void Daemon::start_servers() {
+  static_cast<void>(start_admin());
   start_replica();
   start_metrics();
   start_rest();
-  if (replica_trouble_.empty() && metrics_trouble_.empty() && rest_trouble_.empty()) return;
+  if (admin_trouble_.empty() && replica_trouble_.empty() && metrics_trouble_.empty() &&
+      rest_trouble_.empty())
+    return;
   listen_again_ = Timer(runtime_, runtime_.now() + kListenAgain, [this] { start_servers(); });
 }
 
@@ -492,6 +527,7 @@ void Daemon::open() {
   auto transport = open_(runtime_, options_.config);
   if (!transport) return retry_later("transport.open", transport.error());
   backoff_ = Duration{0};
+  waiting_.reset();
   const LocalPort port = (*transport)->local_port();
   log::info("transport.open", "device={} port={} guid={}", port.device, port.port, port.port_guid);
   opened_.emplace();
@@ -534,10 +570,13 @@ void Daemon::retry_later(std::string_view event, const Error& error) {
              "why=\"{}\" retry_in={}s",
              error.context,
              std::chrono::duration_cast<std::chrono::seconds>(backoff_).count());
+  const TimePoint now = runtime_.now();
+  waiting_ = Waiting{
+      .why = error.context, .since = waiting_ ? waiting_->since : now, .next_try = now + backoff_};
   // Whoever starts us is not kept waiting: a boot would hang on an adapter that is dead.
   notify_.status(error.context);
   notify_.ready();
-  reopen_ = Timer(runtime_, runtime_.now() + backoff_, [this] { open(); });
+  reopen_ = Timer(runtime_, waiting_->next_try, [this] { open(); });
 }
 
 void Daemon::on_lost(const Error& error) {
@@ -606,17 +645,15 @@ void Daemon::reload() {
                      : Parsed<std::vector<NamedFile>>(tl::unexpected(fresh.error()));
   if (!files) {
     for (const Fault& each : files.error()) log::error("config.fault", "{}", print_fault(each));
-    log::error("config.reload",
-               "file={0} kept=old why=\"it has faults; smd check-config -c {0} shows them\"",
-               options_.config_path);
-    return notify_.ready();
+    return refuse_reload(
+        print_fault(files.error().front()),
+        fmt::format("it has faults; smd check-config -c {} shows them", options_.config_path));
   }
   Config in_force = *fresh;
   keep_until_restart(options_.config, in_force);
-  if (const std::string why = find_unusable(options_.config, *fresh, in_force); !why.empty()) {
-    log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
-    return notify_.ready();
-  }
+  if (const std::string why = find_unusable(options_.config, *fresh, in_force); !why.empty())
+    return refuse_reload(why, why);
+  config_trouble_.clear();
   for (const ConfigChange& change : diff_config(options_.config, *fresh)) {
     log::info("config.change",
               "key={}{}",
@@ -646,6 +683,12 @@ void Daemon::reload() {
     opened_->session->manager().request_sweep("configuration");
   }
   if (renamed) note_role();  // peers with another prefix are refused
+  notify_.ready();
+}
+
+void Daemon::refuse_reload(const std::string& fault, const std::string& why) {
+  config_trouble_ = fault;
+  log::error("config.reload", "file={} kept=old why=\"{}\"", options_.config_path, why);
   notify_.ready();
 }
 

@@ -59,6 +59,13 @@ class Daemon {
     std::unique_ptr<Session> session;
   };
 
+  /// Until the device can be opened.
+  struct Waiting {
+    std::string why;
+    TimePoint since;
+    TimePoint next_try;
+  };
+
   /// What dumps depend on.
   struct DumpState {
     std::string directory;
@@ -77,6 +84,7 @@ class Daemon {
   void on_cycle(const CycleReport& cycle);
   void finish_once(const CycleReport& cycle);
   void reload();
+  void refuse_reload(const std::string& fault, const std::string& why);
   void reopen_log();
   void move_log(const Config& fresh);
   void feed_watchdog();
@@ -91,7 +99,8 @@ class Daemon {
   void adopt_partition_file();
   [[nodiscard]] Settings settings() const;
   [[nodiscard]] std::vector<std::string> alarms() const;
-  [[nodiscard]] bool start_admin();
+  [[nodiscard]] std::string print_waiting() const;
+  bool start_admin();
   void start_servers();
   void start_metrics();
   void start_rest();
@@ -115,7 +124,9 @@ class Daemon {
   std::unique_ptr<UfmCalls> ufm_;
   std::unique_ptr<HttpServer> rest_;              // calls `ufm_`
   std::map<std::string, std::string> key_files_;  // text that servers were given, by option
-  std::string metrics_trouble_;                   // why nobody can read numbers; empty as the next
+  std::string config_trouble_;     // why the file is refused; empty: it is in force, as the next
+  std::string admin_trouble_;      // why nobody can ask on the socket
+  std::string metrics_trouble_;    // why nobody can read numbers
   std::string rest_trouble_;       // why nobody can call; empty: somebody can, or shall not
   std::string replica_trouble_;    // why managers keep no copies of each other's state
   std::optional<StateLock> lock_;  // of the state directory
@@ -132,6 +143,7 @@ class Daemon {
   std::unique_ptr<replica::TlsNetwork> network_;
   std::unique_ptr<StandbyReplication> replica_;
   std::optional<Opened> opened_;
+  std::optional<Waiting> waiting_;
   Duration backoff_{0};
   Timer reopen_;
   Timer listen_again_;

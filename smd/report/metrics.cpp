@@ -321,12 +321,14 @@ std::string print_metrics(const MetricsInput& input) {
   out.sample(input.session ? 1 : 0);
   if (input.replica) add_replica(out, *input.replica);
   if (input.rest) add_rest(out, *input.rest);
+  std::size_t alarms = input.alarms;
+  if (input.session)
+    alarms += input.session->manager.alarms().size() + input.session->congestion.alarms().size();
+  out.family(Gauge, "smd_alarms", "Lines of `smctl status` that say what is not as it should be.");
+  out.sample(static_cast<double>(alarms));
   if (!input.session) return out.take();
   const SubnetManager& manager = input.session->manager;
   const CcManager& congestion = input.session->congestion;
-  out.family(Gauge, "smd_alarms", "Lines of `smctl status` that say what is not as it should be.");
-  out.sample(
-      static_cast<double>(input.alarms + manager.alarms().size() + congestion.alarms().size()));
   add_receive_queue(out, input.received);
   add_subnet_metrics(out, manager, input.session->counters);
   add_administration_metrics(out, input.session->sa);

@@ -73,24 +73,6 @@ TEST_F(DaemonTest, OnceIsNotOverBeforeAgentsOfCongestionControlAreTold) {
   }
 }
 
-/// Reads until the other end closes: what follows the header.
-std::string read_page(const std::string& socket,
-                      const std::string& request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") {
-  sockaddr_un at{};
-  at.sun_family = AF_UNIX;
-  socket.copy(at.sun_path, sizeof at.sun_path - 1);
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::string out;
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) {
-    (void)::send(fd, request.data(), request.size(), MSG_NOSIGNAL);
-    std::array<char, 4096> chunk;
-    for (ssize_t n = 0; (n = ::recv(fd, chunk.data(), chunk.size(), 0)) > 0;)
-      out.append(chunk.data(), static_cast<std::size_t>(n));
-  }
-  ::close(fd);
-  return out.substr(std::min(out.size(), out.find("\r\n\r\n") + 4));
-}
-
 TEST_F(DaemonTest, ShowsItsNumbersToPrometheus) {
   options.config.metrics.listen = folder / "metrics.sock";
   std::string text;
