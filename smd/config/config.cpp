@@ -394,6 +394,13 @@ Parsed<Config> load_options(const std::string& path,
                             const OptionNames& overridden) {
   const auto text = read_settings(path);
   if (!text) return tl::unexpected(text.error());
+  // Nobody means it: its options would all be the defaults, without a word.
+  if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+    return fault(path,
+                 0,
+                 "is empty; a write that broke off leaves such a file. One line, such as a remark "
+                 "(#), makes it a configuration that sets nothing");
+  }
   return parse_config(*text, path, lines, overridden);
 }
 

@@ -196,6 +196,14 @@ void Daemon::adopt_files(std::vector<NamedFile> files) {
   }
   named_files_ = std::move(files);
   if (!lock_) return;  // the state directory is not ours
+  const std::string& state_dir = options_.config.sm.state_dir;
+  for (const std::string_view kind : find_unnamed(state_dir, named_files_)) {
+    log::warn("config.unnamed",
+              "kind={} kept={}; the configuration named such a file before, and what it said is "
+              "not in force any more",
+              kind,
+              unnamed_path(state_dir, kind));
+  }
   files_.keep_copies(named_files_);
 }
 

@@ -301,6 +301,11 @@ void set_aside(const std::string& state_dir, std::string_view name) {
   static_cast<void>(disk.rename(file, file + ".damaged"));
 }
 
+void rename_state(const std::string& state_dir, std::string_view name, std::string_view to) {
+  RealDisk disk(state_dir);
+  if (disk.rename(std::string(name), std::string(to))) disk.remove(fmt::format("{}.old", name));
+}
+
 Parsed<StateJournal::Content> StateJournal::read() {
   const auto file_at = [this](const std::string& name) {
     auto file = disk_.read(name);

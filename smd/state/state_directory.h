@@ -120,6 +120,10 @@ void remove_state(const std::string& state_dir, std::string_view name);
 /// Out of the way, as NAME.damaged, so that the next start finds nothing.
 void set_aside(const std::string& state_dir, std::string_view name);
 
+/// In place of the file that has the name `to`, and without its own predecessor; none is no
+/// failure.
+void rename_state(const std::string& state_dir, std::string_view name, std::string_view to);
+
 // A state file with a journal beside it (docs/formats/state.md, decision 37): what changed is
 // appended as lines, at a cost that does not grow with the file. The file itself is written anew
 // when the journal has outgrown it.

@@ -2,6 +2,7 @@
 #include "smd/state/state_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -44,6 +45,8 @@ Result<void> compact(StateJournal& journal) {
                   (text ? damage : print_fault(text.error().front())));
 }
 
+std::string unnamed(std::string_view kind) { return fmt::format("{}.unnamed", kind); }
+
 }  // namespace
 
 Parsed<std::string> read_records(const std::string& state_dir) {
@@ -76,18 +79,39 @@ FindPreviousText find_last_good(const std::string& state_dir) {
   };
 }
 
+std::string unnamed_path(const std::string& state_dir, std::string_view kind) {
+  return state_path(state_dir, unnamed(kind));
+}
+
+std::vector<std::string_view> find_unnamed(const std::string& state_dir,
+                                           const std::vector<NamedFile>& files) {
+  std::vector<std::string_view> out;
+  std::error_code error;
+  for (const std::string_view kind : kNamedFileKinds) {
+    if (std::ranges::find(files, kind, &NamedFile::kind) == files.end() &&
+        std::filesystem::exists(state_path(state_dir, kind), error))
+      out.push_back(kind);
+  }
+  return out;
+}
+
 Result<void> keep_last_good(const std::string& state_dir, const std::vector<NamedFile>& files) {
   Result<void> out;
   for (const std::string_view kind : kNamedFileKinds) {
     const auto file = std::ranges::find(files, kind, &NamedFile::kind);
     if (file == files.end()) {
-      remove_state(state_dir, kind);
+      rename_state(state_dir, kind, unnamed(kind));
     } else if (file->faults.empty()) {
       std::string text = file->text;
       if (!text.empty() && !text.ends_with('\n')) text += '\n';
       const auto kept = read_state(state_dir, kind);
       if (kept && *kept == "\n" + text) continue;
-      if (auto written = write_state(state_dir, kind, text); !written) out = std::move(written);
+      auto written = write_state(state_dir, kind, text);
+      if (!written) {
+        out = std::move(written);
+        continue;
+      }
+      remove_state(state_dir, unnamed(kind));
     }
   }
   return out;

@@ -28,8 +28,15 @@ Result<void> replace_records(const std::string& state_dir, const std::string& te
 /// For read_named_files(). A copy that is damaged is a fault.
 [[nodiscard]] FindPreviousText find_last_good(const std::string& state_dir);
 
-/// Copies the good ones of `files`, which are all that come into force, and removes the copies of
-/// kinds that are not among them.
+/// Where the copy of a kind is that was named before, until a good file of the kind is again.
+[[nodiscard]] std::string unnamed_path(const std::string& state_dir, std::string_view kind);
+
+/// Kinds that have a copy and are not among `files`, which come into force.
+[[nodiscard]] std::vector<std::string_view> find_unnamed(const std::string& state_dir,
+                                                         const std::vector<NamedFile>& files);
+
+/// Copies the good ones of `files`, which are all that come into force, and puts the copies of
+/// kinds that are not among them aside.
 Result<void> keep_last_good(const std::string& state_dir, const std::vector<NamedFile>& files);
 
 /// What clients left is a file and a journal of what changed since (StateJournal), written a moment

@@ -125,6 +125,43 @@ TEST_F(FaultyFiles, TheOldPartitionsAreInForceUntilTheyAreMended) {
   EXPECT_TRUE(has(0x8010)) << "a reload of what is still wrong";
 }
 
+/// Since the last call: those of the event that have the words.
+std::size_t count_lines(std::string_view event, std::string_view words) {
+  static std::uint64_t last = 0;
+  std::size_t lines = 0;
+  for (const log::Entry& each : log::entries_after(last)) {
+    last = each.number;
+    if (each.event == event && each.text.find(words) != std::string::npos) ++lines;
+  }
+  return lines;
+}
+
+// As with an smd.toml that was cut off before [partitions].
+TEST_F(FaultyFiles, ThatAreNotNamedAnyMoreAreSaidOnceAndTheirTextStays) {
+  const std::string copy = options.config.sm.state_dir + "/partitions.unnamed";
+  write(red("0x0010"));
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_EQ(count_lines("config.unnamed", ""), 0u);
+  options.config.partitions.file.clear();
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_EQ(count_lines("config.unnamed", "kind=partitions kept=" + copy), 1u);
+  EXPECT_FALSE(has(0x8010));
+  EXPECT_NE(test::read_text(copy).find("red=0x0010"), std::string::npos);
+  EXPECT_EQ(live([] {}), 0);
+  EXPECT_EQ(count_lines("config.unnamed", ""), 0u) << "once";
+
+  // Likewise by a reload.
+  options.config.partitions.file = file;
+  EXPECT_EQ(live([&] {
+              std::ofstream(options.config_path) << "[sm]\n";
+              std::raise(SIGHUP);
+              EXPECT_TRUE(test::wait_until([&] { return std::filesystem::exists(copy); },
+                                           std::chrono::seconds(60)));
+            }),
+            0);
+  EXPECT_EQ(count_lines("config.unnamed", "kind=partitions"), 1u);
+}
+
 TEST_F(FaultyFiles, WithoutACopyAreTheEnd) {
   write(red("0x0020") + "green=0x0030 : nobody=full;\n");
   testing::internal::CaptureStderr();

@@ -250,7 +250,7 @@ TEST_F(DaemonTest, TakesOrdersOverHttp) {
 
 TEST_F(DaemonTest, TokensAreReadAgainWithTheConfiguration) {
   options.config_path = folder / "smd.toml";
-  std::ofstream(options.config_path) << "";
+  std::ofstream(options.config_path) << "# nothing\n";
   options.config.rest = {.listen = folder / "rest.sock", .token_file = folder / "tokens"};
   write_tokens(folder / "tokens", "0123456789abcdef\n");
   const auto may_call = [&](const std::string& token) {
@@ -286,7 +286,7 @@ TEST_F(DaemonTest, TokensAreReadAgainWithTheConfiguration) {
 
 TEST_F(DaemonTest, OtherCertificatesBetweenManagersAreSaidToTakeARestart) {
   options.config_path = folder / "smd.toml";
-  std::ofstream(options.config_path) << "";
+  std::ofstream(options.config_path) << "# nothing\n";
   options.config.replica = {.listen = "127.0.0.1:0",
                             .peers = {},
                             .certificate = folder / "own.pem",

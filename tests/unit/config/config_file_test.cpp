@@ -61,6 +61,19 @@ class ConfigFile : public testing::Test {
   std::string path_;
 };
 
+TEST_F(ConfigFile, ThatIsEmptyIsNoneOfASite) {
+  for (const char* text : {"", "\n", " \t\r\n\n", "\xef\xbb\xbf\n"}) {
+    write(text);
+    for (const auto& config : {load_config(path_), load_options(path_, nullptr)}) {
+      ASSERT_FALSE(config) << "'" << text << "'";
+      EXPECT_EQ(print_fault(config.error()[0]),
+                path_ +
+                    ": is empty; a write that broke off leaves such a file. One line, such as "
+                    "a remark (#), makes it a configuration that sets nothing");
+    }
+  }
+}
+
 TEST_F(ConfigFile, FaultsNameTheFile) {
   write("[sm]\nlmc = 9\n");
   const auto config = load_config(path_);
@@ -80,8 +93,8 @@ TEST(Config, AnEngineOrAListOfThem) {
   EXPECT_THAT(make_settings(list).next_engines, ElementsAre("dor", "minhop"));
 }
 
-TEST_F(ConfigFile, EmptyIsAllDefaults) {
-  write("");
+TEST_F(ConfigFile, ThatHasARemarkAloneIsAllDefaults) {
+  write("# nothing\n");
   EXPECT_EQ(load_config(path_).value(), Config{});
 }
 

@@ -2,6 +2,7 @@
 #include "smd/state/state_files.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "smd/base/log.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
+#include "tests/support/files.h"
 #include "tests/support/holding_runtime.h"
 
 namespace smd {
@@ -417,7 +419,7 @@ TEST_F(Records, FilesThatCameIntoForceAreKept) {
   EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
   EXPECT_EQ(last_good(state, "qos_policy"), "nothing");
 
-  // One with faults leaves its copy, one that is not named loses it.
+  // One with faults leaves its copy, that of one that is not named is nobody's from then on.
   partitions.text = "A=1: ALL;\nB=2: ALL;\n";
   partitions.faults = {{"partitions.conf", 1, "no"}};
   ASSERT_TRUE(keep_last_good(state, {partitions}));
@@ -435,6 +437,30 @@ TEST_F(Records, FilesThatCameIntoForceAreKept) {
             copy + ": is not as it was written: its checksum is another");
   ASSERT_TRUE(keep_last_good(state, {partitions})) << "and is written anew";
   EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\nB=2: ALL;\n");
+}
+
+TEST_F(Records, ACopyOfAKindThatIsNotNamedAnyMoreStaysBesideUntilOneIs) {
+  const NamedFile roots{.kind = "roots", .text = "0x1\n", .faults = {}, .at = {}};
+  NamedFile partitions{.kind = "partitions", .text = "A=1: ALL;\n", .faults = {}, .at = {}};
+  EXPECT_THAT(find_unnamed(state, {}), testing::IsEmpty());
+  ASSERT_TRUE(keep_last_good(state, {roots, partitions}));
+  EXPECT_THAT(find_unnamed(state, {roots, partitions}), testing::IsEmpty());
+  EXPECT_THAT(find_unnamed(state, {roots}), testing::ElementsAre("partitions"));
+  ASSERT_TRUE(keep_last_good(state, {roots}));
+  EXPECT_THAT(find_unnamed(state, {roots}), testing::IsEmpty()) << "said once";
+  EXPECT_EQ(last_good(state, "partitions"), "nothing") << "not in force for another file";
+  EXPECT_NE(test::read_text(state + "/partitions.unnamed").find("A=1: ALL;\n"), std::string::npos);
+  ASSERT_TRUE(keep_last_good(state, {roots}));
+  EXPECT_TRUE(std::filesystem::exists(state + "/partitions.unnamed"));
+
+  // A file with faults is no other one yet.
+  partitions.faults = {{"partitions.conf", 1, "no"}};
+  ASSERT_TRUE(keep_last_good(state, {roots, partitions}));
+  EXPECT_TRUE(std::filesystem::exists(state + "/partitions.unnamed"));
+  partitions.faults.clear();
+  ASSERT_TRUE(keep_last_good(state, {roots, partitions}));
+  EXPECT_EQ(last_good(state, "partitions"), "\nA=1: ALL;\n");
+  EXPECT_FALSE(std::filesystem::exists(state + "/partitions.unnamed"));
 }
 
 TEST_F(Records, AFileThatCannotBeKeptIsSaid) {
