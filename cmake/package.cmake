@@ -72,6 +72,7 @@ set(CPACK_COMPONENT_SMSIM_DESCRIPTION "Simulated InfiniBand fabrics: serves fabr
 set(CPACK_COMPONENT_OPENSM_DESCRIPTION "Its routing engines in OpenSM 3.3.23, as a plugin; see smd_opensm(7).")
 set(CPACK_COMPONENT_DOC_DESCRIPTION "What its operators, architects and contributors read.")
 
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/package_version.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/package_deb.cmake)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)

@@ -24,7 +24,7 @@ constexpr auto kKeyOrder = std::to_array<std::string_view>(
      "width",        "speed",        "nodes",      "switches",    "cas",      "aggregation_nodes",
      "routers",      "without_data", "links",      "lids",        "ports",    "switch_ports",
      "active_ports", "linked_ports", "last_sweep", "last_change", "standbys", "alarms",
-     "uptime_s",     "smp",          "smps"});
+     "version",      "uptime_s",     "smp",        "smps"});
 
 /// Nesting beyond this is shown as JSON: nothing that smd answers has it.
 constexpr int kDeepest = 4;

@@ -1,4 +1,5 @@
 #include "smd/bin/commands.h"
+#include "smd/bin/version.h"
 
 #include <csignal>
 #include <cstdio>
@@ -74,6 +75,7 @@ int run(const Config& config,
                    .override_config = std::move(override_config),
                    .overridden = options.overridden,
                    .log_trouble = options.log_trouble,
+                   .version = std::string(version()),
                    .once = options.once,
                    .json = options.json},
                   std::move(open));

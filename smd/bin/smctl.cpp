@@ -20,6 +20,7 @@
 #include "smd/base/command_line.h"
 #include "smd/base/program.h"
 #include "smd/base/text.h"
+#include "smd/bin/version.h"
 
 namespace smd::bin {
 namespace {
@@ -47,7 +48,7 @@ struct Options {
 class Commands {
  public:
   explicit Commands(Options& options) : options_(options) {
-    line_.show_version(SMD_VERSION);
+    line_.show_version(std::string(version()));
     line_.require_command();
     line_.let_options_follow_commands();
     const auto socket =

@@ -12,6 +12,7 @@
 #include "smd/base/program.h"
 #include "smd/base/progress.h"
 #include "smd/bin/commands.h"
+#include "smd/bin/version.h"
 #include "smd/config/opensm_config.h"
 #include "smd/config/option_kinds.h"
 #include "smd/config/options.h"
@@ -316,7 +317,7 @@ int do_state(Options& options, bool is_export) {
 int run_command_line(int argc, char** argv) {
   Options options;
   CommandLine line{"smd, an InfiniBand subnet manager"};
-  line.show_version(std::string("smd ") + SMD_VERSION);
+  line.show_version(fmt::format("smd {}", version()));
   line.require_command();
   line.let_options_follow_commands();
   line.flag("-v,--verbose", options.verbose, "More log lines; twice for one per SMP");

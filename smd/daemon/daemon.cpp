@@ -310,7 +310,8 @@ AdminContext Daemon::admin_context() {
           .replica = [this] { return replica_view(); },
           .alarms = [this] { return alarms(); },
           .dumps = &asked_dumps_,
-          .partitions = &partitions_};
+          .partitions = &partitions_,
+          .version = options_.version};
 }
 
 /// False: another smd listens there.

@@ -36,6 +36,7 @@ struct DaemonOptions {
   std::function<void(Config&)> override_config;  // what the command line says on top of the file
   OptionNames overridden;                        // and about which options
   std::string log_trouble;                       // why log.sink could not be opened; empty: it was
+  std::string version;                           // of the program
   bool once = false;                             // one bring-up, then the exit code
   bool json = false;
 };

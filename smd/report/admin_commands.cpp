@@ -237,6 +237,7 @@ nlohmann::json engine_state_json(const SubnetManager& manager) {
 
 nlohmann::json status(const AdminContext& context) {
   nlohmann::json out = {{"state", "waiting for a device"},
+                        {"version", context.version},
                         {"uptime_s", in_seconds(context.uptime())},
                         {"standbys", nlohmann::json::array()},
                         {"alarms", nlohmann::json::array()}};

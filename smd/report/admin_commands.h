@@ -32,6 +32,7 @@ struct AdminContext {
   std::function<std::vector<std::string>()> alarms;  // of the daemon itself
   DumpWriter* dumps = nullptr;                       // of those that are asked for
   PartitionControl* partitions = nullptr;
+  std::string version;  // of the program
 };
 
 /// One line of JSON: "number", "time", "level", "event", "text", and "fields", what `text` says as

@@ -106,6 +106,21 @@ TEST_F(DaemonTest, ManagesWhereNobodyCanReadItsNumbers) {
   EXPECT_THAT(status, testing::HasSubstr("nobody can read numbers: "));
 }
 
+TEST_F(DaemonTest, SaysWhichBuildItIs) {
+  options.version = "0.1.0+git20261201.093412.1a2b3c4d5e";
+  std::string said;
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([&] {
+          said = ask("status").value("version", "");
+          std::raise(SIGTERM);
+        });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(said, options.version);
+}
+
 /// In systemd's place while it lives: what a service says of itself.
 class ServiceManager {
  public:
