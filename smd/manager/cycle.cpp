@@ -22,6 +22,36 @@ namespace {
 constexpr Duration kLongestSave = std::chrono::seconds(2);
 constexpr Duration kSaveLook = std::chrono::milliseconds(1);
 
+/// "ports=2 of=\"host-1:1 from 5 to 9, host-2:1 from 9 to 5\"; …": of ports that run and do not
+/// keep LIDs that nobody else claims; names up to five. Empty where there is none.
+std::string print_moved(const Fabric& fabric,
+                        const LidMap& lids,
+                        const std::vector<LidConflict>& conflicts) {
+  constexpr std::size_t kMostNamed = 5;
+  std::size_t moved = 0;
+  std::string names;
+  for (const PortIdx port : fabric.peer.indices()) {
+    const PortInfo& info = fabric.port_info[port];
+    if (!fabric.is_end_port(port) || info.state() < PortState::Armed || !is_unicast(info.lid) ||
+        lids.base[port] == kUnassignedLid || lids.base[port] == info.lid ||
+        std::ranges::count(conflicts, port, &LidConflict::moved) > 0)
+      continue;
+    if (++moved > kMostNamed) continue;
+    names += fmt::format("{}{} from {} to {}",
+                         moved == 1 ? "" : ", ",
+                         print_port(fabric, port),
+                         info.lid,
+                         lids.base[port]);
+  }
+  if (moved == 0) return "";
+  return fmt::format(
+      "ports={} of=\"{}{}\"; they run, and get others by the LID book, or by sm.lid_min and "
+      "sm.lid_max: their connections end",
+      moved,
+      names,
+      moved > kMostNamed ? ", …" : "");
+}
+
 /// The own port names another master, or so do most of those that name any: our own cable was out
 /// while that one ruled. A port that lost its LID, as without power, counts with the one that it
 /// had.
@@ -246,6 +276,9 @@ void Cycle::address() {
   report_.ports_without_lid = assigned->without_lid.size();
   report_.lid_shortage = print_lid_shortage(*found_.fabric, assigned->without_lid, policy);
   lids_ = std::move(assigned->map);
+  if (const std::string moved = print_moved(*found_.fabric, lids_, report_.lid_conflicts);
+      !moved.empty() && state.said_changes.insert(moved).second)
+    log::warn("lid.moved", "{}", moved);
   report_.counts.lids = static_cast<std::uint64_t>(
       std::ranges::count_if(lids_.owner, [](PortIdx p) { return p != kNone<PortIdx>; }));
   parts_.client.set_local_lid(lids_.base[found_.fabric->sm_port]);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/base/log.h"
 #include "smd/routing/engine.h"
 #include "smd/routing/verify/channel_load.h"
 #include "tests/support/cables.h"
@@ -82,6 +83,37 @@ TEST_F(Lives, TurnsThatOneLeftBlockedAreOpenedByTheNext) {
   ASSERT_TRUE(life->settle_up());
   EXPECT_TRUE(blocked().empty());
   EXPECT_TRUE(life->kept().turns.empty()) << "nothing is left to be opened";
+}
+
+/// As from an old copy of the state directory.
+TEST_F(Lives, HostsThatGetOtherLidsThanTheyRunWithAreNamed) {
+  live(default_settings());
+  ASSERT_TRUE(life->settle_up());
+  die();
+  const auto said = [this] {
+    const auto before = log::entries_after(0);
+    const std::uint64_t last = before.empty() ? 0 : before.back().number;
+    live(default_settings());
+    EXPECT_TRUE(life->settle_up());
+    std::string out;
+    for (const log::Entry& each : log::entries_after(last)) {
+      if (each.event == "lid.moved") out += each.text + "\n";
+    }
+    return out;
+  };
+  EXPECT_EQ(said(), "");
+  die();
+  const auto lid_of = [this](const char* host) -> Lid& {
+    const sim::FabricSpec& spec = fabric.spec();
+    return kept.lids.at(spec.nodes[sim::find_node(spec, host)].ports[1].guid).base;
+  };
+  Lid& one = lid_of("host-00003");
+  Lid& other = lid_of("host-00005");
+  const std::string moves = fmt::format("from {} to {}", one, other);
+  std::swap(one, other);
+  const std::string text = said();
+  EXPECT_NE(text.find("ports=2 of="), std::string::npos) << text;
+  EXPECT_NE(text.find(moves), std::string::npos) << text;
 }
 
 /// A life under updn in which cables went and came back; then, unless it goes on, another one under
