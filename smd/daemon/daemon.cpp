@@ -261,8 +261,14 @@ std::string Daemon::print_waiting() const {
 int Daemon::run() {
   if (!lock_state()) return 2;
   Faults faults = files_.load();
-  if (faults.empty()) faults = read_files();
+  const bool is_state = !faults.empty();
+  if (!is_state) faults = read_files();
   for (const Fault& each : faults) fmt::print(stderr, "{}\n", print_fault(each));
+  if (is_state) {
+    fmt::print(stderr,
+               "smd: correct each of these files, or move it away and do without what it has: "
+               "without lids, ports that have LIDs keep them, and others may get new ones\n");
+  }
   if (!faults.empty()) return 2;
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {

@@ -57,6 +57,13 @@ std::string last_line(std::string_view text) {
   return fmt::format("# end {} bytes, crc32 {:08x}\n", text.size(), checksum(text));
 }
 
+/// Its last line is one of ours.
+bool ends_as_written(std::string_view file) {
+  if (file.ends_with('\n')) file.remove_suffix(1);
+  const std::size_t before = file.rfind('\n');  // npos + 1 is 0
+  return file.substr(before + 1).starts_with("# end ");
+}
+
 bool is_whole(StateDisk& disk, const std::string& name) {
   auto file = disk.read(name);
   return file && *file && unwrap_state(name, std::move(**file), name).has_value();
@@ -134,7 +141,7 @@ Result<std::optional<std::string>> RealDisk::read(const std::string& name) {
   auto text = read_file(path(name), kLargestState);
   if (text) return std::move(*text);
   if (text.error().code == Errc::NoDevice) return std::nullopt;
-  return fail(text.error().code, fmt::format("{}: {}", path(name), text.error().context));
+  return tl::unexpected<Error>(text.error());
 }
 
 Result<void> RealDisk::write(const std::string& name, std::string_view bytes) {
@@ -217,6 +224,10 @@ Parsed<std::string> unwrap_state(std::string_view name,
     // The mark itself may be cut off, to nothing where a disk lost all of the file: an empty one is
     // neither what we wrote nor what anybody means.
     if (kMark.starts_with(file)) return fault(where, 1, "is cut off");
+    // Nor is what a disk lost the beginning of.
+    if (file.find('\0') != std::string::npos) return fault(where, 0, "has bytes that no text has");
+    if (ends_as_written(file))
+      return fault(where, 1, "has lost its beginning; who edits it removes the last line, too");
     return file;
   }
   const std::size_t body = file.find('\n');
@@ -240,9 +251,12 @@ Parsed<std::string> unwrap_state(std::string_view name,
 
 Parsed<std::string> read_state(StateDisk& disk, const std::string& name, const std::string& where) {
   auto file = disk.read(name);
-  if (!file) return fault(where, 0, fmt::format("cannot be read: {}", file.error().context));
-  if (!*file) return std::string{};
-  auto text = unwrap_state(name, std::move(**file), where);
+  if (file && !*file) return std::string{};
+  // It may be whole, and later than its predecessor: it is not ours to do without it.
+  if (!file && file.error().code == Errc::NoPermission)
+    return fault(where, 0, file.error().context + ": let the user of smd read it");
+  auto text = file ? unwrap_state(name, std::move(**file), where)
+                   : Parsed<std::string>(fault(where, 0, file.error().context));
   if (text) return text;
   const std::string old = name + ".old";
   if (auto before = disk.read(old); before && *before) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "smd/base/fault_list.h"
+#include "smd/base/log.h"
 #include "smd/state/record_store.h"
 #include "smd/state/state_directory.h"
 
@@ -371,6 +372,15 @@ constinit const StateKind StateKind::kLattice{
 constinit const StateKind StateKind::kClientRecords{
     "records", "what clients leave with us does not survive a restart", nullptr, nullptr};
 
+namespace {
+
+/// Routes are as good without it: no reason to leave a fabric without its manager.
+bool is_hint(const StateKind& kind) {
+  return kind == StateKind::kDirections || kind == StateKind::kLattice;
+}
+
+}  // namespace
+
 Parsed<PersistentState> load_state(const std::string& state_dir) {
   PersistentState state;
   Faults faults;
@@ -385,6 +395,15 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
     const auto text = read_state(state_dir, kind->name);
     const Faults found =
         text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();
+    if (!found.empty() && is_hint(*kind)) {
+      log::warn("state.put_aside",
+                "why=\"{}\" now={}.damaged; {}",
+                print_fault(found.front()),
+                state_path(state_dir, kind->name),
+                kind->loss);
+      set_aside(state_dir, kind->name);
+      continue;
+    }
     faults.insert(faults.end(), found.begin(), found.end());
   }
   if (!faults.empty()) return tl::unexpected(std::move(faults));

@@ -667,14 +667,31 @@ TEST_P(DamagedState, StopsItBeforeItTouchesTheFabric) {
       });
   testing::internal::CaptureStderr();
   EXPECT_EQ(daemon.run(), 2);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find(std::string(GetParam()) + ":1:"),
-            std::string::npos);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(std::string(GetParam()) + ":1:"), std::string::npos) << said;
+  EXPECT_NE(said.find("or move it away"), std::string::npos) << said;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Files,
-    DamagedState,
-    testing::Values("lids", "turns", "cc_keys", "partition_orders", "directions"));
+INSTANTIATE_TEST_SUITE_P(Files,
+                         DamagedState,
+                         testing::Values("lids", "turns", "cc_keys", "partition_orders"));
+
+class DamagedHint : public DamagedState {};
+
+TEST_P(DamagedHint, IsPutAsideAndNoReasonNotToStart) {
+  const std::string hint = options.config.sm.state_dir + "/" + GetParam();
+  std::filesystem::create_directories(options.config.sm.state_dir);
+  std::ofstream(hint) << std::string(700, '\0');
+  Daemon daemon(
+      runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+        when_up([] { std::raise(SIGTERM); });
+        return plug_in();
+      });
+  EXPECT_EQ(daemon.run(), 0);
+  EXPECT_EQ(test::read_text(hint + ".damaged"), std::string(700, '\0'));
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, DamagedHint, testing::Values("directions", "lattice"));
 
 }  // namespace
 }  // namespace smd

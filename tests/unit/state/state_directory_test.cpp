@@ -257,6 +257,22 @@ TEST(StateFile, AChangedByteIsNoticed) {
   }
 }
 
+TEST(StateFile, AFileThatLostItsBeginningIsNoticed) {
+  const std::string whole = wrap_state("lids", "0x1 1 0\n0x2 2 0\n");
+  const std::size_t last = whole.rfind("# end ");
+  for (std::size_t lost = 1; lost <= last; ++lost) {
+    EXPECT_FALSE(unwrap_state("lids", whole.substr(lost), "f")) << whole.substr(lost);
+    EXPECT_FALSE(unwrap_state("lids", whole.substr(lost, whole.size() - lost - 1), "f"));
+  }
+}
+
+TEST(StateFile, AFileOfZeroBytesIsNoticed) {
+  const std::string whole = wrap_state("lids", "0x1 1 0\n0x2 2 0\n");
+  EXPECT_FALSE(unwrap_state("lids", std::string(4096, '\0'), "f"));
+  for (std::size_t lost = 1; lost <= whole.size(); ++lost)
+    EXPECT_FALSE(unwrap_state("lids", std::string(lost, '\0') + whole.substr(lost), "f"));
+}
+
 TEST(StateFile, SaysWhatIsWrong) {
   const auto why = [](const std::string& file) {
     return print_fault(unwrap_state("lids", file, "f").error().front());
@@ -290,6 +306,66 @@ TEST(StateFile, TheOneBeforeIsUsedWhereTheLastIsDamaged) {
   EXPECT_FALSE(read_state(disk, "lids", "lids"));
   disk.remove("lids");
   EXPECT_EQ(*read_state(disk, "lids", "lids"), "") << "whoever removes it wants it gone";
+}
+
+/// Where one file cannot be read.
+class UnreadableDisk final : public StateDisk {
+ public:
+  UnreadableDisk(StateDisk& below, std::string name, Errc why)
+      : below_(below), name_(std::move(name)), why_(why) {}
+
+  Result<std::optional<std::string>> read(const std::string& name) override {
+    if (name == name_) return fail(why_, "cannot be read: it says why");
+    return below_.read(name);
+  }
+
+  Result<void> write(const std::string& name, std::string_view bytes) override {
+    return below_.write(name, bytes);
+  }
+
+  Result<void> append(const std::string& name, std::string_view bytes) override {
+    return below_.append(name, bytes);
+  }
+
+  Result<void> link(const std::string& from, const std::string& to) override {
+    return below_.link(from, to);
+  }
+
+  Result<void> rename(const std::string& from, const std::string& to) override {
+    return below_.rename(from, to);
+  }
+
+  void remove(const std::string& name) override { below_.remove(name); }
+
+  Result<void> sync_names() override { return below_.sync_names(); }
+
+ private:
+  StateDisk& below_;
+  std::string name_;
+  Errc why_;
+};
+
+TEST(StateFile, TheOneBeforeIsUsedWhereTheDiskGivesTheLastNoMore) {
+  PowerlessDisk below(-1);
+  ASSERT_TRUE(write_state(below, "lids", "one\n"));
+  ASSERT_TRUE(write_state(below, "lids", "two\n"));
+  UnreadableDisk broken(below, "lids", Errc::Io);
+  const auto text = read_state(broken, "lids", "f");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, "\none\n");
+  below.remove("lids.old");
+  EXPECT_EQ(print_fault(read_state(broken, "lids", "f").error().front()),
+            "f: cannot be read: it says why");
+}
+
+/// Its LIDs may be later than those of the one before.
+TEST(StateFile, WhatAnotherUserKeepsIsNotReplaced) {
+  PowerlessDisk below(-1);
+  ASSERT_TRUE(write_state(below, "lids", "one\n"));
+  ASSERT_TRUE(write_state(below, "lids", "two\n"));
+  UnreadableDisk foreign(below, "lids", Errc::NoPermission);
+  EXPECT_EQ(print_fault(read_state(foreign, "lids", "f").error().front()),
+            "f: cannot be read: it says why: let the user of smd read it");
 }
 
 /// Fails one operation, once, and goes on.
