@@ -24,6 +24,11 @@ GuidBlock block_of(Guid port, const std::vector<Guid>& further, std::size_t bloc
 
 }  // namespace
 
+void ClientReregistration::restore(const ClientRecords& records) {
+  owed_ = records.lapsed;
+  if (!records.complete) owed_.insert(records.in_service.begin(), records.in_service.end());
+}
+
 void ClientReregistration::note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports) {
   for (const PortIdx port : ports) came_up_.insert(fabric.port_guid[port]);
 }

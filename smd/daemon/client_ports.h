@@ -15,6 +15,7 @@
 #include "smd/sa/alias_manager.h"
 #include "smd/sa/port_tables.h"
 #include "smd/smp/smp_client.h"
+#include "smd/state/client_records.h"
 #include "smd/subnet/active_subnet.h"
 
 namespace smd {
@@ -24,6 +25,10 @@ class ClientReregistration {
   explicit ClientReregistration(SmpClient& client) : scope_(client) {}
 
   ClientReregistration(const ClientReregistration&) = delete;
+
+  /// Of what a former life left, or the master before us: whose clients may have left more than
+  /// that. They are asked, as who is new is.
+  void restore(const ClientRecords& records);
 
   /// Ports that were in Initialize in the cycle that ended: they know.
   void note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports);

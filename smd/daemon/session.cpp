@@ -201,6 +201,7 @@ bool Session::take_changes(std::string& out) {
 
 void Session::restore(const ClientRecords& records) {
   administration_.restore(records);
+  clients_.restore(records);
   manager_.multicast().restore(records.groups);
 }
 

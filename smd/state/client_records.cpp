@@ -249,7 +249,12 @@ void read_service(Words& in, const Moment& now, ClientRecords& out) {
   record.key = in.hex<16>();
   record.name = in.hex<64>();
   record.data = in.hex<64>();
-  if (in.done() && !over) out.services.push_back(service);
+  if (!in.done()) return;
+  if (over) {
+    out.lapsed.insert(service.owner);
+  } else {
+    out.services.push_back(service);
+  }
 }
 
 /// False when it is no record.

@@ -28,6 +28,13 @@ struct ClientRecords {
   std::vector<Group> groups;     // multicast
   std::vector<Guid> in_service;  // ports whose clients know that they may rely on us
 
+  /// Owners of services whose leases ran out while nobody kept them: by a clock that was set since,
+  /// perhaps.
+  std::set<Guid> lapsed;
+
+  /// Nothing came after it that is not here.
+  bool complete = true;
+
   friend bool operator==(const ClientRecords&, const ClientRecords&) = default;
 };
 

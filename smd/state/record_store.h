@@ -66,6 +66,10 @@ class RecordStore {
   void open(RecordTables& tables);
   void close();
 
+  /// What is kept says of whom it may lack something: tables that took what was left do, since they
+  /// count nobody as in service who has to be asked.
+  [[nodiscard]] bool is_complete() const { return tables_ != nullptr || left_.complete; }
+
   /// Of the open tables.
   void note_change() { on_change_(); }
 

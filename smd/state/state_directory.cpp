@@ -88,6 +88,16 @@ std::string first_line(std::string_view name, std::string_view text) {
                      checksum(text));
 }
 
+/// The line that says that nothing came after what was read.
+std::string seal_line(std::string_view name, const StateJournal::Content& content) {
+  const std::string all = content.text + content.changes;
+  return fmt::format("# smd-complete {} {} of {} bytes, crc32 {:08x}\n",
+                     name,
+                     kStateVersion,
+                     all.size(),
+                     checksum(all));
+}
+
 /// read_state() leaves an empty line where the first one was.
 std::string_view text_of(std::string_view unwrapped) {
   return unwrapped.starts_with('\n') ? unwrapped.substr(1) : unwrapped;
@@ -321,6 +331,15 @@ void rename_state(const std::string& state_dir, std::string_view name, std::stri
 }
 
 Parsed<StateJournal::Content> StateJournal::read() {
+  auto content = read_both();
+  if (!content) return content;
+  const auto sealed = disk_.read(mark());
+  content->complete =
+      content->damage.empty() && sealed && *sealed && **sealed == seal_line(name_, *content);
+  return content;
+}
+
+Parsed<StateJournal::Content> StateJournal::read_both() {
   const auto file_at = [this](const std::string& name) {
     auto file = disk_.read(name);
     return file ? std::move(*file) : std::nullopt;
@@ -329,7 +348,7 @@ Parsed<StateJournal::Content> StateJournal::read() {
   const bool last_is_whole = !last || unwrap_state(name_, *last, where_).has_value();
   auto text = read_state(disk_, name_, where_);
   if (!text) return tl::unexpected<Faults>(text.error());
-  Content out{.text = std::move(*text), .changes = {}, .damage = {}};
+  Content out{.text = std::move(*text)};
   const auto take = [&out](std::optional<Lines> lines) {
     if (!lines || !out.damage.empty()) return false;
     out.changes += lines->good;
@@ -382,6 +401,22 @@ Result<void> StateJournal::append(std::string_view changes) {
   chain_ = chain;
   journal_bytes_ += lines.size();
   return {};
+}
+
+Result<void> StateJournal::seal() {
+  const auto content = read_both();
+  if (!content) return fail(Errc::Io, print_fault(content.error().front()));
+  if (!content->damage.empty()) return fail(Errc::Io, content->damage);
+  if (auto written = disk_.write(mark(), seal_line(name_, *content)); !written) return written;
+  return disk_.sync_names();
+}
+
+bool StateJournal::unseal() {
+  const auto before = disk_.read(mark());
+  if (before && !*before) return true;
+  disk_.remove(mark());
+  const auto left = disk_.read(mark());
+  return left && !*left && disk_.sync_names().has_value();
 }
 
 bool StateJournal::is_long() const {

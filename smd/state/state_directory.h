@@ -140,9 +140,10 @@ class StateJournal {
       : disk_(disk), name_(std::move(name)), where_(std::move(where)) {}
 
   struct Content {
-    std::string text;     // of the file, as read_state() has it
-    std::string changes;  // lines of its journal, in order
-    std::string damage;   // why there are no more of them; empty: there are none
+    std::string text{};     // of the file, as read_state() has it
+    std::string changes{};  // lines of its journal, in order
+    std::string damage{};   // why there are no more of them; empty: there are none
+    bool complete = false;  // as it was when seal() said that there is no more
   };
 
   /// As read_state(); of the file before the last with its own journal, and what came after it.
@@ -156,11 +157,22 @@ class StateJournal {
   /// those before are there, and perhaps some of these.
   Result<void> append(std::string_view changes);
 
+  /// What is on the disk is all that there is to be kept, and the next read() says so, unless it
+  /// finds something else there.
+  Result<void> seal();
+
+  /// From now on there may be more. False: read() may say otherwise.
+  [[nodiscard]] bool unseal();
+
   /// The journal is so much longer than the file that both are better written as one.
   [[nodiscard]] bool is_long() const;
 
  private:
+  [[nodiscard]] Parsed<Content> read_both();
+
   [[nodiscard]] std::string journal() const { return name_ + ".journal"; }
+
+  [[nodiscard]] std::string mark() const { return name_ + ".complete"; }
 
   StateDisk& disk_;
   std::string name_;

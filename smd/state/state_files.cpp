@@ -47,22 +47,30 @@ Result<void> compact(StateJournal& journal) {
 
 std::string unnamed(std::string_view kind) { return fmt::format("{}.unnamed", kind); }
 
-}  // namespace
-
-Parsed<std::string> read_records(const std::string& state_dir) {
+/// `complete`, in the end: there was no more.
+Parsed<std::string> read_records(const std::string& state_dir, bool& complete) {
   RealDisk disk(state_dir);
   const std::string where = state_path(state_dir, kRecords);
   auto content = StateJournal(disk, kRecords, where).read();
   if (!content) return tl::unexpected<Faults>(content.error());
+  complete = content->complete;
   std::string damage;
   auto text = merge(std::move(*content), damage);
   if (!damage.empty()) {
+    complete = false;
     log::error("records.journal_damaged",
                "file={}.journal why=\"{}\"; what came after it is lost",
                where,
                damage);
   }
   return text;
+}
+
+}  // namespace
+
+Parsed<std::string> read_records(const std::string& state_dir) {
+  bool complete = false;
+  return read_records(state_dir, complete);
 }
 
 Result<void> replace_records(const std::string& state_dir, const std::string& text) {
@@ -167,10 +175,18 @@ Faults StateFiles::load() {
 /// A file that is damaged is put aside and said so: clients register again with a manager that does
 /// not know them.
 ClientRecords StateFiles::load_records() {
-  const auto text = read_records(state_dir_);
+  const auto text = read_records(state_dir_, loaded_complete_);
+  if (!journal_->records.unseal()) loaded_complete_ = false;
   auto records = text ? parse_records(*text, state_path(state_dir_, kRecords), now())
                       : Parsed<ClientRecords>(tl::unexpected<Faults>(text.error()));
-  if (records) return std::move(*records);
+  if (records) {
+    records->complete = loaded_complete_;
+    if (!loaded_complete_ && *records != ClientRecords{.complete = false})
+      log::info("records.incomplete",
+                "file={}; all clients are asked to register again",
+                state_path(state_dir_, kRecords));
+    return std::move(*records);
+  }
   log::error("records.damaged",
              "why=\"{}\" put_aside={}.damaged; clients are asked to register again",
              print_fault(records.error().front()),
@@ -363,14 +379,21 @@ void StateFiles::flush() {
   retry_.reset();
   if (!uncopied_.empty() && !copying_) note_copied(keep_last_good(state_dir_, uncopied_), true);
   retry_copies_.reset();
-  if (!changed_ && !writing_) return;
+  flush_records();
+}
+
+/// And that nothing is missing there, or the next start asks all clients to register again.
+void StateFiles::flush_records() {
   timer_.reset();
   // Two writers would share a file, and how the first ended is not known: all is written.
   if (writing_) written_.wait();
-  if (auto work = next_write()) {
-    if (const auto written = work(); !written)
-      log::error("records.save", "why=\"{}\"", written.error().context);
+  // Who was told in the meantime may be counted as in service, which nobody notes as a change.
+  if (position_ || changed_ || writing_ || !loaded_complete_) {
+    auto work = next_write();
+    const Result<void> written = work ? work() : Result<void>{};
+    if (!written) return log::error("records.save", "why=\"{}\"", written.error().context);
   }
+  if (store_.records().is_complete()) static_cast<void>(!journal_->records.seal());
 }
 
 }  // namespace smd

@@ -105,6 +105,7 @@ class StateFiles {
   void copy_again();
   void note_copied(const Result<void>& copied, bool again);
   ClientRecords load_records();
+  void flush_records();
   void note_records();
 
   /// What one write does, by itself; null: nothing.
@@ -125,8 +126,10 @@ class StateFiles {
   std::uint64_t writing_to_ = 0;  // position_ once what is being written is
   std::uint64_t wholes_ = 0;
   std::uint64_t appends_ = 0;
-  bool changed_ = false;  // since what is being written was collected
-  bool failed_ = false;   // the last write: said once
+  bool loaded_complete_ = true;          // what a former life left
+  bool changed_ = false;                 // since what is being written was collected
+  bool failed_ = false;                  // the last write: said once
+  std::optional<TimePoint> late_since_;  // the first write that did not succeed, so far
   bool writing_ = false;
   Result<void> last_save_;
   std::vector<StateKind> unsaved_;                     // whose last write failed

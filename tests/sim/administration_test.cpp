@@ -49,6 +49,7 @@ struct Life : SimulatedManager {
     manager.noticed().subscribe(
         [this](const Notice& notice) { administration.tell(TrapEvent{notice}); });
     administration.restore(left);
+    clients.restore(left);
     tap.on_send = [this](const Smp& smp) {
       if (smp.method == Method::Set && is_about(smp, AttributeId::PortInfo)) {
         reregistrations += decode_port_info(smp.data)->client_reregister ? 1 : 0;
@@ -299,7 +300,13 @@ TEST(Administration, ClientsAreAskedToRegisterAgainWithAManagerThatIsNewToThem) 
   };
   EXPECT_EQ(asked_by_the_next(kept), 0u);
   EXPECT_GE(asked_by_the_next({}), hosts) << "nothing is known of anybody";
-  kept.in_service.erase(kept.in_service.begin());  // an adapter
+  kept.complete = false;
+  EXPECT_GE(asked_by_the_next(kept), hosts) << "any may have left more";
+  kept.complete = true;
+  kept.lapsed = {kept.in_service.front()};  // an adapter
+  EXPECT_EQ(asked_by_the_next(kept), 1u);
+  kept.lapsed.clear();
+  kept.in_service.erase(kept.in_service.begin());
   EXPECT_EQ(asked_by_the_next(kept), 1u);
 }
 

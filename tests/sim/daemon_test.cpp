@@ -391,6 +391,43 @@ TEST_F(DaemonTest, OpensTheTurnsThatAFormerLifeLeftBlocked) {
   EXPECT_TRUE(load_state(options.config.sm.state_dir)->turns.empty());
 }
 
+/// Lives that follow each other on one fabric; what the log says of clients that are asked.
+struct RegisteringClients : DaemonTest {
+  std::string live(
+      const std::string& state, std::function<void()> in_the_end = [] {}) {
+    const auto before = log::entries_after(0);
+    const std::uint64_t last = before.empty() ? 0 : before.back().number;
+    options.config.sm.state_dir = state;
+    Daemon daemon(
+        runtime, options, [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+          when_up([this, in_the_end] {
+            in_the_end();
+            ask("shutdown");
+          });
+          return plug_in();
+        });
+    EXPECT_EQ(daemon.run(), 0);
+    std::string said;
+    for (const log::Entry& each : log::entries_after(last)) {
+      if (each.event == "clients.reregister" || each.event == "records.incomplete")
+        said += each.event + " " + each.text + "\n";
+    }
+    return said;
+  }
+};
+
+/// Of the others a start cannot know what came after them.
+TEST_F(RegisteringClients, AreAskedUnlessTheLastLifeEndedInOrder) {
+  const std::string state = folder / "state", copy = folder / "copy";
+  live(state);
+  EXPECT_EQ(live(state), "") << "as after systemctl restart";
+  EXPECT_EQ(live(state, [&] { std::filesystem::copy(state, copy); }), "");
+  const std::string said = live(copy);
+  EXPECT_NE(said.find("records.incomplete "), std::string::npos) << said;
+  EXPECT_NE(said.find("clients.reregister ports="), std::string::npos) << said;
+  EXPECT_EQ(live(copy), "") << "once";
+}
+
 /// A daemon that is told to read `text` in place of its configuration, once it is up.
 class RefusedReload : public DaemonTest {
  protected:

@@ -96,6 +96,7 @@ TEST(ClientRecords, LeasesRunWhileNobodyLooks) {
   Moment much_later = kLater;
   much_later.wall_ms += 40'000;
   EXPECT_EQ(parse_records(text, "f", much_later)->services.size(), 1u);
+  EXPECT_EQ(parse_records(text, "f", much_later)->lapsed, std::set{some().services[1].owner});
   Moment clock_set_back = kThen;
   clock_set_back.wall_ms = 5;
   EXPECT_EQ(*parse_records(text, "f", clock_set_back)->services[1].expires,

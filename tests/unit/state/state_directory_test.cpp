@@ -183,6 +183,26 @@ TEST(StateJournal, ThePowerGoesAtAnyMomentAndNothingIsLostThatWasWritten) {
   EXPECT_GT(moments, 100);
 }
 
+/// From the moment on at which more may come.
+TEST(StateJournal, ThePowerGoesAtAnyMomentAndASealThatWasTakenAwayIsGone) {
+  bool went = true;
+  for (int moments = 0; went; ++moments) {
+    PowerlessDisk whole(-1);
+    StateJournal first(whole, "records", "records");
+    ASSERT_TRUE(first.replace("one\n") && first.append("+ a\n") && first.seal());
+    EXPECT_TRUE(StateJournal(whole, "records", "records").read()->complete);
+    PowerlessDisk disk(moments);
+    disk.hold(whole.possible().back());
+    StateJournal next(disk, "records", "records");
+    const bool taken = next.unseal();
+    went = disk.off_now();
+    EXPECT_EQ(taken, !went) << moments;
+    for (const auto& names : disk.possible())
+      EXPECT_FALSE(taken && names.contains("records.complete")) << moments;
+    EXPECT_TRUE(!taken || next.unseal()) << "there is none";
+  }
+}
+
 TEST(StateJournal, ADamagedLineLosesThatAndWhatFollows) {
   PowerlessDisk disk(-1);
   StateJournal journal(disk, "records", "records");

@@ -390,6 +390,73 @@ TEST_F(Journaled, AFailedAppendIsFollowedByAllOfIt) {
   EXPECT_EQ(read_back(), kept.in_service);
 }
 
+/// Whether nothing is missing of what a start finds.
+bool is_complete(sim::SimRuntime& runtime, const std::string& state) {
+  StateStore next;
+  EXPECT_TRUE(StateFiles(runtime, next, state, [] { return 0; }).load().empty());
+  return next.records().collect().complete;
+}
+
+TEST_F(Journaled, AreCompleteAfterAnEndInOrderAndOnce) {
+  serve(1);
+  serve(2);
+  EXPECT_FALSE(is_complete(runtime, state)) << "more may have come";
+  files.flush();
+  EXPECT_TRUE(is_complete(runtime, state));
+  EXPECT_FALSE(is_complete(runtime, state)) << "that life did not end in order";
+}
+
+TEST_F(Journaled, AreCompleteOnlyAsTheyWere) {
+  for (std::uint64_t port = 1; port <= 3; ++port) serve(port);
+  files.flush();
+  const std::string good = folder + "/good";
+  std::filesystem::copy(state, good);
+  const auto complete_with = [&](const std::string& name, auto damage) {
+    std::filesystem::remove_all(state);
+    std::filesystem::copy(good, state);
+    damage(state + "/" + name);
+    return is_complete(runtime, state);
+  };
+  EXPECT_TRUE(complete_with("", [](const std::string&) {}));
+  EXPECT_FALSE(complete_with("records.journal", [](const std::string& file) {
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) - 3);
+  }));
+  EXPECT_FALSE(complete_with("records.journal", [](const std::string& file) {
+    std::fstream(file, std::ios::in | std::ios::out | std::ios::ate) << "what";
+  })) << "a line was begun";
+  EXPECT_FALSE(complete_with("records.journal",
+                             [](const std::string& file) { std::filesystem::remove(file); }));
+  EXPECT_FALSE(complete_with(
+      "records.complete", [](const std::string& file) { std::filesystem::resize_file(file, 9); }));
+  EXPECT_FALSE(complete_with("records", [&](const std::string&) {
+    EXPECT_TRUE(replace_records(state, "port 0x0000000000000007\n")) << "as by an import";
+  }));
+}
+
+TEST_F(Records, ThatCouldNotBeWrittenAreNotComplete) {
+  leave(1);
+  pass(1s);
+  std::filesystem::create_directories(state + "/records.new/x");
+  leave(2);
+  files.flush();
+  EXPECT_FALSE(is_complete(runtime, state));
+}
+
+TEST_F(Records, OfALifeThatNobodyUsedAreAsCompleteAsBefore) {
+  leave(1);
+  pass(1s);
+  for (const bool whole : {false, true}) {
+    if (whole) files.flush();
+    {
+      StateStore next;
+      StateFiles unused(runtime, next, state, [] { return 0; });
+      EXPECT_TRUE(unused.load().empty());
+      unused.flush();
+    }
+    EXPECT_EQ(is_complete(runtime, state), whole);
+  }
+}
+
 TEST_F(Records, WhatIsDamagedIsPutAsideAndNothingIsKnown) {
   leave(1);
   pass(1s);
