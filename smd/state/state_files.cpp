@@ -301,6 +301,8 @@ void StateFiles::copy_again() {
 std::string StateFiles::alarm() const {
   std::vector<std::string_view> names;
   for (const StateKind& kind : unsaved_) names.push_back(kind.name);
+  if (late_since_ && runtime_.now() - *late_since_ >= kMostRecordsLate)
+    names.push_back(StateKind::kClientRecords.name);
   if (!uncopied_.empty()) names.push_back("copies of files that the configuration names");
   if (names.empty()) return "";
   return fmt::format("the state directory does not take {}; tried again every {} s",
@@ -338,6 +340,7 @@ void StateFiles::write() {
   auto work = next_write();
   if (!work) return;
   writing_ = true;
+  if (!late_since_) late_since_ = runtime_.now();
   auto done = std::make_shared<std::promise<void>>();
   written_ = done->get_future();
   // Not where routes are computed: a disk that hangs must not keep a failure from being answered.
@@ -359,6 +362,7 @@ void StateFiles::finish(const Result<void>& written) {
   }
   if (written) {
     failed_ = false;
+    late_since_.reset();
     position_ = writing_to_;
   } else {
     changed_ = true;

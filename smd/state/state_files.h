@@ -51,6 +51,8 @@ class StateFiles {
   /// From a change of what clients left to the write. What came so shortly before a crash is lost.
   static constexpr Duration kDelay = std::chrono::milliseconds(200);
 
+  static constexpr Duration kMostRecordsLate = std::chrono::minutes(1);
+
   /// Both outlive this.
   StateFiles(Runtime& runtime,
              StateStore& store,
@@ -72,7 +74,8 @@ class StateFiles {
   [[nodiscard]] const Result<void>& last_save() const { return last_save_; }
 
   /// Kinds, and files that the configuration names, whose last write failed, and that are tried
-  /// again until one succeeds, in a line; empty: none. Of what clients left the log tells.
+  /// again until one succeeds, in a line; empty: none. What clients left is among them once the
+  /// disk has not taken it for kMostRecordsLate: each change of theirs is another attempt.
   [[nodiscard]] std::string alarm() const;
 
   /// What is not written yet, now; waits for a write that is under way. Before the end of the

@@ -99,6 +99,19 @@ TEST_F(Records, AFailedWriteIsTriedAgainUntilItSucceeds) {
   EXPECT_EQ(read_back(), std::vector<Guid>{Guid{1}});
 }
 
+TEST_F(Records, ThatTheDiskDoesNotTakeForLongAreSaid) {
+  std::ofstream(state) << "a file where the directory should be";
+  leave(1);
+  pass(50s);
+  EXPECT_EQ(files.alarm(), "") << "the log says so";
+  leave(2);
+  pass(11s);
+  EXPECT_EQ(files.alarm(), "the state directory does not take records; tried again every 10 s");
+  std::filesystem::remove(state);
+  pass(10s);
+  EXPECT_EQ(files.alarm(), "");
+}
+
 /// A kind that is put once would else wait for ever for its next change.
 TEST_F(Records, AnotherKindThatCouldNotBeWrittenIsTriedAgainAndSaid) {
   std::ofstream(state) << "a file where the directory should be";
