@@ -170,10 +170,16 @@ bool are_plain(const Targets& targets, const std::vector<std::uint32_t>& costs) 
          std::ranges::all_of(costs, [](std::uint32_t cost) { return cost == 1; });
 }
 
+IndexVector<SwitchIdx, std::uint32_t> list_own_paths(const ShortestTables& routes,
+                                                     const Entries& entries) {
+  IndexVector<SwitchIdx, std::uint32_t> out(routes.graph.switches(), 0);
+  for (const SwitchIdx sw : out.indices()) out[sw] = entries.own_paths(sw);
+  return out;
+}
+
 Traffic sum_traffic(const ShortestTables& routes, const Entries& entries, const LftTrees& trees) {
-  Traffic traffic{.sources = IndexVector<SwitchIdx, std::uint32_t>(routes.graph.switches(), 0),
+  Traffic traffic{.sources = list_own_paths(routes, entries),
                   .demand = IndexVector<SwitchIdx, std::uint64_t>(routes.graph.switches(), 0)};
-  for (const SwitchIdx sw : traffic.sources.indices()) traffic.sources[sw] = entries.own_paths(sw);
   for (std::uint32_t tree = 0; tree < trees.count(); ++tree)
     traffic.demand[trees.root(tree)] += trees.demand(tree);
   return traffic;
@@ -195,7 +201,7 @@ Lid last_entry(const ForwardingTables& tables) {
 /// much does.
 std::vector<std::uint64_t> find_changed_loads(const ShortestTables& routes,
                                               const TablesInForce& before,
-                                              const Traffic& traffic,
+                                              const IndexVector<SwitchIdx, std::uint32_t>& senders,
                                               const Entries& entries) {
   const auto& [fabric, lids, routing] = before.routes;
   const LoadRecord& known = routing->load;
@@ -209,7 +215,7 @@ std::vector<std::uint64_t> find_changed_loads(const ShortestTables& routes,
     return {};
   const IndexVector<SwitchIdx, std::uint32_t> sources = list_sources(targets);
   LoadChange change{{before.graph, routing->lft, sources, destinations},
-                    {routes.graph, routes.tables, traffic.sources, routes.destinations},
+                    {routes.graph, routes.tables, senders, routes.destinations},
                     before.changes};
   const std::vector<Entries::Change> changed = entries.list_changes();
   const std::size_t all = routes.graph.switches() * routes.destinations.size();
@@ -222,7 +228,7 @@ std::vector<std::uint64_t> find_loads(const ShortestTables& routes,
                                       const Traffic& traffic,
                                       const Entries& entries,
                                       unsigned offset) {
-  if (auto changed = find_changed_loads(routes, before, traffic, entries); !changed.empty())
+  if (auto changed = find_changed_loads(routes, before, traffic.sources, entries); !changed.empty())
     return changed;
   return count_shortest_loads(routes.graph,
                               routes.targets,
@@ -300,12 +306,16 @@ LoadRecord rebalance_shortest(const IndexVector<SwitchIdx, Guid>& guids,
                               Entries& entries) {
   LoadRecord after;
   const Imbalance& goal = before.routes.routing->load.imbalance;
-  // Hosts that come and go move nobody else, and are not worth counting everybody.
+  // Hosts that come and go move nobody else, and are not worth counting everybody; but the next
+  // lost cable should not have to either.
   if (!before.changes.any() && !before.rebalance) {
-    const bool same = entries.list_changes().empty() &&
-                      before.routes.routing->load.basis ==
-                          compute_load_basis(guids, routes.targets, routes.destinations);
-    return same ? before.routes.routing->load : LoadRecord{.imbalance = goal};
+    const std::uint64_t basis = compute_load_basis(guids, routes.targets, routes.destinations);
+    if (entries.list_changes().empty() && before.routes.routing->load.basis == basis)
+      return before.routes.routing->load;
+    after.imbalance = goal;
+    after.by_edge = find_changed_loads(routes, before, list_own_paths(routes, entries), entries);
+    if (!after.by_edge.empty()) after.basis = basis;
+    return after;
   }
   for (unsigned offset = 0; offset < 1u << highest_lmc(routes.targets); ++offset) {
     LftTrees trees{routes.graph,

@@ -223,6 +223,32 @@ TEST_P(KeptBalance, TheFullestChannelIsAsFromScratch) {
   EXPECT_LE(back_, 2 * lost_);
 }
 
+// Whoever is lost after a host was does not count anew what everybody sends.
+TEST_P(KeptBalance, LoadsStayKnownWhileHostsComeAndGo) {
+  if (GetParam() != "minhop" && GetParam() != "updn" && GetParam() != "dfsssp") return;
+  const char* const call = "fat-tree:k=8,levels=3";
+  const Generated g = generated(call);
+  const View whole{g.fabric, g.lids};
+  const View left = with_lids_of(whole, Reshaped{call}.without_host("host-00017").build());
+  ASSERT_EQ(left.fabric.node_count() + 1, whole.fabric.node_count());
+  const auto cable = Reshaped{call}.cables().back();
+  const View thinner = with_lids_of(
+      whole,
+      Reshaped{call}.without_host("host-00017").without_cable(cable.first, cable.second).build());
+  auto tables = route(whole, nullptr);
+  ASSERT_TRUE(tables);
+  const View* before = &whole;
+  for (const View* now : {&thinner, &left, &whole, &left, &thinner, &whole}) {
+    const PreviousRoutes in_force{&before->fabric, &before->lids, &*tables};
+    auto next = route(*now, &in_force);
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(next->load.by_edge.empty());
+    judge(*now, *next);
+    tables = std::move(next);
+    before = now;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Each,
                          KeptBalance,
                          ::testing::Values("minhop",
