@@ -2,6 +2,7 @@
 #include "smd/state/state_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -139,7 +140,7 @@ TEST_F(Records, AnotherKindThatCouldNotBeWrittenIsWrittenAtTheEndAtTheLatest) {
 TEST_F(Records, LinksThatTheNextStartWouldRefuseAreNotWritten) {
   const StateKind broken{StateKind::kMKeyLinks.name,
                          StateKind::kMKeyLinks.loss,
-                         [](const PersistentState&) { return std::string(100'000, 'x') + "\n"; },
+                         [](const PersistentState&) { return fmt::format("{:x<100000}\n", ""); },
                          StateKind::kMKeyLinks.parse};
   files.note_change(broken);
   pass(1s);
