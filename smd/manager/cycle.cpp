@@ -82,6 +82,7 @@ void Cycle::start(SweepTrigger why) {
   report_.reason = std::move(why.reason);
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
+  audits_ = why.audits;
   before_ = standing();
   stuck_before_ = parts_.state.stuck_links;
   hooks_.on_phase(Phase::Discovering);
@@ -133,7 +134,7 @@ void Cycle::take_in() {
     if (!delta_) delta_ = diff_fabrics(before, *found_.fabric);
     report_.changes = log_changes(before, *found_.fabric, *delta_, parts_.state.said_changes);
     for (const std::vector<Guid>* nodes : {&delta_->nodes_new, &delta_->restarted})
-      for (const Guid node : *nodes) parts_.deferred_work.note_new(node);
+      for (const Guid node : *nodes) parts_.deferred_work.note_new(*found_.fabric, node);
   }
   count_found();
   parts_.client.set_timeout(answer_timeout(found_, parts_.settings.smp.timeout));
@@ -317,18 +318,21 @@ bool Cycle::was_ruled_by_another(PortIdx end) const {
           !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[end]]));
 }
 
-/// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again. What they
-/// held before does not count any more, but how many P_Keys hosts were using does. Of adapters that
-/// name nobody the ports come up.
+/// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again, everybody's
+/// where that was asked for. What they held before does not count any more, but how many P_Keys
+/// hosts were using does. Of adapters that name nobody the ports come up.
 void Cycle::doubt_port_tables() {
+  const bool everybody = std::exchange(audits_, false);
+  if (everybody) parts_.deferred_work.audit_everybody();
   const Fabric& fabric = *found_.fabric;
   ProgramState& confirmed = parts_.state.program;
   for (const NodeIdx node : fabric.node_guid.indices()) {
     const bool is_switch = fabric.is_switch(node);
-    if (is_switch && !was_ruled_by_another(fabric.port_of(node, PortNum{0}))) continue;
+    if (is_switch && !everybody && !was_ruled_by_another(fabric.port_of(node, PortNum{0})))
+      continue;
     for (const PortIdx port : fabric.ports_of(node)) {
       const bool is_doubtful =
-          is_switch ||
+          is_switch || everybody ||
           (fabric.port_info[port].master_sm_lid != kUnassignedLid && was_ruled_by_another(port));
       if (!is_doubtful || !is_managed(fabric, port)) continue;
       const PortRef ref{fabric.node_guid[node], fabric.number_of(port)};

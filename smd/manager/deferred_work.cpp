@@ -44,11 +44,19 @@ void DeferredWork::note_came_up(const Fabric& fabric, const std::vector<PortIdx>
     untimed_.insert(ref);
     fdr10_known_.erase(ref);
     asked_for_leftovers_.erase(ref.node);
-    if (!fabric.is_switch(fabric.node_of[port])) note_new(ref.node);
+    if (!fabric.is_switch(fabric.node_of[port])) renamed_.insert(ref.node);
   }
 }
 
-void DeferredWork::note_new(Guid node) { renamed_.insert(node); }
+void DeferredWork::note_new(const Fabric& fabric, Guid guid) {
+  renamed_.insert(guid);
+  const auto node = fabric.find_node(guid);
+  if (!node) return;
+  for (const PortIdx port : fabric.ports_of(*node)) {
+    unaudited_.insert(ref_of(fabric, port));
+    untimed_.insert(ref_of(fabric, port));
+  }
+}
 
 void DeferredWork::note_changed(Guid node) {
   changed_.insert(node);

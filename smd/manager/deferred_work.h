@@ -36,8 +36,9 @@ class DeferredWork {
   /// Ports that were in Initialize: what is known of them is asked again.
   void note_came_up(const Fabric& fabric, const std::vector<PortIdx>& ports);
 
-  /// A node was away, or began anew: it may have another description, of which no trap told.
-  void note_new(Guid node);
+  /// A node was away, or began anew: it may have another description, of which no trap told, and
+  /// ports that nobody asked yet though they are Active.
+  void note_new(const Fabric& fabric, Guid node);
 
   /// The node says that its description or capabilities changed.
   void note_changed(Guid node);
@@ -48,10 +49,13 @@ class DeferredWork {
   /// From the next start() on. True where switches are to be asked that were not asked so.
   bool set_leftovers(Leftovers what);
 
-  /// Another manager may have been here: every switch and every P_Key table is asked again.
+  /// Every P_Key table is asked again.
+  void audit_everybody() { everybody_audited_ = false; }
+
+  /// Another manager may have been here: every switch is asked again, too.
   void forget() {
     asked_for_leftovers_.clear();
-    everybody_audited_ = false;
+    audit_everybody();
   }
 
   /// Lines for the operator: what is still on in switches of `fabric`.
@@ -92,7 +96,7 @@ class DeferredWork {
 
   bool everybody_audited_ = false;
   bool everybody_timed_ = false;  // asked for FDR10
-  std::set<PortRef> unaudited_;   // came up since
+  std::set<PortRef> unaudited_;   // came up since, or was away
   std::set<PortRef> untimed_;     // likewise
   std::set<Guid> changed_;        // said so and are to be asked again
   std::set<Guid> rereading_;      // are being asked; what they answer is not in the snapshot yet

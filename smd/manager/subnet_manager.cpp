@@ -346,6 +346,10 @@ void SubnetManager::request_sweep(std::string reason) {
   trigger(SweepTrigger::of_everything(std::move(reason)));
 }
 
+void SubnetManager::request_audit(std::string reason) {
+  trigger(SweepTrigger::of_audit(std::move(reason)));
+}
+
 void SubnetManager::request_light_sweep() {
   if (is_standby()) return;
   if (phase_ == Phase::Idle || phase_ == Phase::Up) return light_sweep("command");

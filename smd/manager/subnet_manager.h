@@ -64,6 +64,10 @@ class SubnetManager {
   /// A cycle with a full sweep, now or after the one that runs.
   void request_sweep(std::string reason);
 
+  /// The same for an operator, who may doubt all that is taken for known: tables of ports are read
+  /// again, and rules of partitions that were refused are tried on whoever is there.
+  void request_audit(std::string reason);
+
   /// Routes of another engine, in a cycle now or after the one that runs. The engine in force stays
   /// where the fabric does not suit the other one, and, unless `force`, where its tables could be
   /// reached only by blocking turns or taking ports down; engine_trial() says so. Busy without a

@@ -28,6 +28,7 @@ struct SweepTrigger {
   bool rebalance = false;      // loads are to be rebalanced where nothing has changed
   bool opens = false;          // likewise, what a plan left blocked is to be opened
   bool rules = false;          // the site's are others: the cycle goes on where nothing has changed
+  bool audits = false;         // tables of ports are read again, too
 
   static SweepTrigger of(std::string reason, std::vector<Guid> switches) {
     return {.reason = std::move(reason),
@@ -40,6 +41,12 @@ struct SweepTrigger {
     std::string full = reason;
     return {
         .reason = std::move(reason), .switches = {}, .full = std::move(full), .rebalance = false};
+  }
+
+  static SweepTrigger of_audit(std::string reason) {
+    SweepTrigger why = of_everything(std::move(reason));
+    why.audits = true;
+    return why;
   }
 
   static SweepTrigger of_imbalance(std::string reason) {
@@ -70,6 +77,7 @@ struct SweepTrigger {
     if (reason.empty()) reason = std::move(other.reason);
     if (full.empty()) full = std::move(other.full);
     rules |= other.rules;
+    audits |= other.audits;
     switches.insert(switches.end(), other.switches.begin(), other.switches.end());
     ports.insert(ports.end(), other.ports.begin(), other.ports.end());
   }

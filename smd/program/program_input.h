@@ -35,8 +35,9 @@ struct ProgramState {
   ConfirmedSlToVl sl_to_vl;
   KeyMemory keys;
   MftMemory multicast;
-  std::optional<QosPolicy> audited;  // every port was looked at once, and obeyed it but for:
-  std::set<RefusedTable> refused_tables;
+  std::optional<QosPolicy> audited;       // what QosAudit looked for the latest time
+  std::vector<PortRef> audited_ports;     // that obey it, those that are away too; ascending
+  std::set<RefusedTable> refused_tables;  // of these, those that do not
 
   /// When the last list of a plan that changed entries, turns or rows while data flowed was done,
   /// or trees were taken away before a plan: packets that were sent by what they were before may be

@@ -1,5 +1,6 @@
 #include "smd/program/program_run.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace smd {
@@ -17,6 +18,8 @@ void ProgramState::forget(Guid node) {
   turns.forget(node);
   sl_to_vl.forget(node);
   keys.forget(node);
+  const auto own = std::ranges::equal_range(audited_ports, node, {}, &PortRef::node);
+  audited_ports.erase(own.begin(), own.end());
 }
 
 void ProgramState::doubt(Guid node) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "smd/mad/tables.h"
+#include "smd/policy/port_policy.h"
 #include "smd/policy/qos.h"
 
 namespace smd {
@@ -72,14 +73,20 @@ void TableAudit::fault(const TableCheck& check, const std::string& what) {
 
 void QosAudit::start(std::function<void()> done) {
   const QosPolicy& policy = run_.input.qos;
-  if (policy.empty()) return done();
-  const bool everywhere = !run_.state.audited || *run_.state.audited != policy;
+  if (policy.empty() && run_.state.audited_ports.empty()) return done();
+  everywhere_ = !policy.empty() && (!run_.state.audited || *run_.state.audited != policy);
+  find_due();
+  if (policy.empty()) {
+    forget_unasked();
+    return done();
+  }
+  if (!everywhere_) not_asked_ = run_.state.refused_tables;
   checks_ = build_qos_checks(
-      run_.fabric(), policy, [&](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
-        return is_due(port, attribute, modifier, everywhere);
+      run_.fabric(), policy, [this](PortIdx port, AttributeId attribute, std::uint32_t modifier) {
+        return is_due(port, attribute, modifier);
       });
   if (run_.input.writing.optimized_sl_to_vl) take_row_sets();
-  if (sets_.empty()) return look(everywhere, std::move(done));
+  if (sets_.empty()) return look(std::move(done));
   pump_.emplace(run_.client);
   pump_->start(
       [this] {
@@ -91,7 +98,28 @@ void QosAudit::start(std::function<void()> done) {
         });
         return true;
       },
-      [this, everywhere, done = std::move(done)]() mutable { look(everywhere, std::move(done)); });
+      [this, done = std::move(done)]() mutable { look(std::move(done)); });
+}
+
+void QosAudit::find_due() {
+  const Fabric& fabric = run_.fabric();
+  const std::vector<PortRef>& looked = run_.state.audited_ports;
+  due_ = IndexVector<PortIdx, bool>(fabric.port_count(), everywhere_);
+  for (const NodeIdx node : fabric.node_guid.indices()) {
+    const Guid guid = fabric.node_guid[node];
+    auto known = std::ranges::lower_bound(looked, PortRef{guid, PortNum{0}});
+    for (const PortIdx port : fabric.ports_of(node)) {
+      if (!is_managed(fabric, port)) continue;
+      const PortRef ref{guid, fabric.number_of(port)};
+      there_.push_back(ref);
+      while (known != looked.end() && *known < ref) ++known;
+      const bool in_doubt = known == looked.end() || *known != ref ||
+                            (!run_.state.doubtful.empty() && run_.state.doubtful.contains(ref));
+      if (in_doubt && !everywhere_) grown_.insert(guid);
+      if (in_doubt || fabric.port_info[port].state() == PortState::Initialize) due_[port] = true;
+    }
+  }
+  std::ranges::sort(there_);
 }
 
 void QosAudit::take_row_sets() {
@@ -168,53 +196,67 @@ void QosAudit::take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows) {
   std::ranges::move(sets, std::back_inserter(sets_));
 }
 
-void QosAudit::look(bool everywhere, std::function<void()> done) {
+void QosAudit::look(std::function<void()> done) {
   audit_.emplace(run_.client, run_.input.policy.m_key);
-  audit_->start(*run_.input.report,
-                std::move(checks_),
-                [this, everywhere, done = std::move(done)](AuditReport audit) {
-                  run_.report.configure += run_.meter.lap();
-                  note_refused(everywhere, std::move(audit.refused));
-                  for (ProgramFault& each : audit.faults) {
-                    const auto node = run_.fabric().find_node(each.node);
-                    if (node) run_.fault(*node, each.port, std::move(each.what));
-                  }
-                  batch_.later(Duration{0}, done);
-                });
+  audit_->start(
+      *run_.input.report, std::move(checks_), [this, done = std::move(done)](AuditReport audit) {
+        run_.report.configure += run_.meter.lap();
+        note_looked(std::move(audit.refused));
+        for (ProgramFault& each : audit.faults) {
+          const auto node = run_.fabric().find_node(each.node);
+          if (node) run_.fault(*node, each.port, std::move(each.what));
+        }
+        batch_.later(Duration{0}, done);
+      });
 }
 
-/// What failed is looked at in the next cycle again, and nothing else for its sake.
-void QosAudit::note_refused(bool everywhere, std::set<RefusedTable> refused) {
+/// What failed is looked at in the next cycle again, and nothing else for its sake. What is away
+/// keeps what it has; but of two ports of a switch that are never there at the same time nobody
+/// looks at the row from one to the other.
+void QosAudit::note_looked(std::set<RefusedTable> refused) {
   constexpr std::size_t kMostRefused = 1u << 16;
   ProgramState& state = run_.state;
-  if (everywhere) state.audited = run_.input.qos;
-  state.refused_tables = std::move(refused);  // those of before were due
+  if (everywhere_) {
+    state.audited = run_.input.qos;
+    state.audited_ports = std::move(there_);
+  } else {
+    refused.merge(not_asked_);
+    std::vector<PortRef> both;
+    std::erase_if(state.audited_ports,
+                  [&](const PortRef& ref) { return grown_.contains(ref.node); });
+    std::ranges::set_union(state.audited_ports, there_, std::back_inserter(both));
+    state.audited_ports = std::move(both);
+  }
+  state.refused_tables = std::move(refused);
   if (state.refused_tables.size() <= kMostRefused) return;
   state.audited.reset();
   state.refused_tables.clear();
 }
 
-bool QosAudit::is_due(PortIdx at,
-                      AttributeId attribute,
-                      std::uint32_t modifier,
-                      bool everywhere) const {
+/// The site has no tables for now: what comes up meanwhile is looked at when it has them again.
+void QosAudit::forget_unasked() {
+  const Fabric& fabric = run_.fabric();
+  std::erase_if(run_.state.audited_ports, [&](const PortRef& ref) {
+    const auto node = fabric.find_node(ref.node);
+    return node && ref.port.value() <= fabric.num_ports(*node) &&
+           due_[fabric.port_of(*node, ref.port)];
+  });
+}
+
+bool QosAudit::is_due(PortIdx at, AttributeId attribute, std::uint32_t modifier) {
   const Fabric& fabric = run_.fabric();
   const NodeIdx node = fabric.node_of[at];
+  PortIdx in = at;
+  if (attribute == AttributeId::SlToVlMappingTable && fabric.is_switch(node)) {
+    if (run_.input.writes_sl_to_vl()) return false;
+    const SlToVlModifier turn = decode_sl_to_vl_modifier(modifier);
+    const TurnMemory::Entry* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
+    if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;
+    in = fabric.port_of(node, turn.in);
+  }
   const bool failed =
-      !everywhere && run_.state.refused_tables.contains(
-                         {fabric.node_guid[node], fabric.number_of(at), attribute, modifier});
-  const auto comes_up = [&](PortIdx port) {
-    return fabric.port_info[port].state() == PortState::Initialize ||
-           run_.state.doubtful.contains(
-               {fabric.node_guid[fabric.node_of[port]], fabric.number_of(port)});
-  };
-  if (attribute != AttributeId::SlToVlMappingTable || !fabric.is_switch(node))
-    return everywhere || failed || comes_up(at);
-  if (run_.input.writes_sl_to_vl()) return false;
-  const SlToVlModifier turn = decode_sl_to_vl_modifier(modifier);
-  const TurnMemory::Entry* row = run_.state.turns.find(fabric.node_guid[node], turn.in, turn.out);
-  if (row != nullptr && row->held == TurnMemory::Held::Blocked) return false;
-  return everywhere || failed || comes_up(at) || comes_up(fabric.port_of(node, turn.in));
+      not_asked_.erase({fabric.node_guid[node], fabric.number_of(at), attribute, modifier}) > 0;
+  return failed || due_[at] || due_[in];
 }
 
 }  // namespace smd

@@ -1,5 +1,5 @@
 // SL-to-VL and arbitration tables of the site: looked at everywhere once, then at ports that come
-// up.
+// up, or were away then.
 #pragma once
 
 #include <functional>
@@ -49,8 +49,9 @@ class TableAudit {
 };
 
 // Looks at SL-to-VL entries and VL arbitration where the site configured them: everywhere once,
-// then at ports that come up and at what failed. Entries of blocked turns stay blocked; entries of
-// switches that routes need are not looked at here.
+// then at ports that come up, at those that were away meanwhile, whose links may have stayed up,
+// and at what failed. Entries of blocked turns stay blocked; entries of switches that routes need
+// are not looked at here.
 //
 // Where the switch offers OptimizedSLtoVLMappingProgramming and the site wants it, the entries of
 // all inputs to an output are not read: one Set writes them (IBA 14.2.5.8), or the whole switch
@@ -65,10 +66,8 @@ class QosAudit {
   void start(std::function<void()> done);
 
  private:
-  [[nodiscard]] bool is_due(PortIdx at,
-                            AttributeId attribute,
-                            std::uint32_t modifier,
-                            bool everywhere) const;
+  void find_due();
+  [[nodiscard]] bool is_due(PortIdx at, AttributeId attribute, std::uint32_t modifier);
 
   /// One Set for the entries of many pairs of ports.
   struct RowSet {
@@ -79,11 +78,17 @@ class QosAudit {
   /// Moves what can be written so from `checks_` into `sets_`.
   void take_row_sets();
   void take_row_sets(SwitchIdx sw, std::vector<TableCheck> rows);
-  void look(bool everywhere, std::function<void()> done);
-  void note_refused(bool everywhere, std::set<RefusedTable> refused);
+  void look(std::function<void()> done);
+  void note_looked(std::set<RefusedTable> refused);
+  void forget_unasked();
 
   ProgramRun& run_;
   SmpBatch& batch_;
+  bool everywhere_ = false;
+  IndexVector<PortIdx, bool> due_;
+  std::vector<PortRef> there_;        // ascending
+  std::set<RefusedTable> not_asked_;  // of those that were refused before
+  std::set<Guid> grown_;              // have ports that were never looked at beside the others
   std::vector<TableCheck> checks_;
   std::vector<RowSet> sets_;
   std::size_t next_ = 0;

@@ -448,7 +448,7 @@ void register_commands(CommandTable& table, AdminContext context) {
               if (given && !args.at("full").is_boolean())
                 return fail(Errc::Invalid, "'full' is true or false");
               const bool full = given && args.at("full").get<bool>();
-              full ? ctx->manager()->request_sweep("command")
+              full ? ctx->manager()->request_audit("command")
                    : ctx->manager()->request_light_sweep();
               return Json{{"requested", true}, {"full", full}};
             });

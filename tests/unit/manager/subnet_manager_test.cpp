@@ -102,6 +102,48 @@ TEST(SubnetManager, AtRestACycleBeginsAtOnce) {
   EXPECT_THAT(bench.reasons, ElementsAre("command"));
 }
 
+// Its link stays Active: nothing comes up when it speaks.
+TEST(SubnetManager, WhoWasSilentIsAskedForItsPartitionsWhenItSpeaks) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.net.fabric.set_silent(kH3, true);
+  bench.make(small_settings());
+  bench.manager->start();
+  ASSERT_TRUE(bench.settle());
+  bench.net.sent.clear();
+  bench.net.fabric.set_silent(kH3, false);
+  bench.manager->request_sweep("again");
+  ASSERT_TRUE(bench.settle());
+  const auto asked = std::ranges::count_if(bench.net.sent, [](const Smp& smp) {
+    return is_about(smp, AttributeId::PKeyTable) && goes_to(smp, kToH3);
+  });
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(bench.net.count(Method::Get, AttributeId::PKeyTable), 1u) << "nobody else";
+}
+
+TEST(SubnetManager, AnOperatorsSweepReadsTheTablesOfPortsAgain) {
+  Bench bench;
+  Settings settings = small_settings();
+  settings.qos.sl_to_vl.emplace().fill(Vl{0});
+  bench.make(settings);
+  const auto gets = [&bench] {
+    return std::pair(bench.net.count(Method::Get, AttributeId::PKeyTable),
+                     bench.net.count(Method::Get, AttributeId::SlToVlMappingTable));
+  };
+  bench.manager->start();
+  ASSERT_TRUE(bench.settle());
+  const auto first = gets();
+  EXPECT_GT(first.first, 0u);
+  EXPECT_GT(first.second, 0u);
+  bench.net.sent.clear();
+  bench.manager->request_sweep("a change");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(gets(), std::pair(std::size_t{0}, std::size_t{0}));
+  bench.manager->request_audit("command");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_EQ(gets(), first);
+}
+
 TEST(SubnetManager, AskedOutOfTheReportOfACycleTheNextBegins) {
   Bench bench;
   ASSERT_TRUE(bench.bring_up());

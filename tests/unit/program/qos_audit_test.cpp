@@ -34,6 +34,26 @@ struct Audit : testing::Test {
     return gets.size();
   }
 
+  /// Rows between managed ports that are not as the site wants them, whoever is there now or not.
+  std::size_t wrong_rows() {
+    std::size_t wrong = 0;
+    const std::vector<sim::NodeSpec>& nodes = lab.fabric.spec().nodes;
+    const auto count_wrong = [&](std::uint32_t node, std::size_t in, std::size_t out) {
+      const auto number = [](std::size_t port) { return PortNum{static_cast<std::uint8_t>(port)}; };
+      wrong += lab.fabric.sl_to_vl(node, number(in), number(out)) == *qos.sl_to_vl ? 0 : 1;
+    };
+    for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+      if (nodes[node].type != NodeType::Switch) {
+        count_wrong(node, 1, 0);
+        continue;
+      }
+      for (std::size_t out = 1; out < nodes[node].ports.size(); ++out) {
+        for (std::size_t in = 0; in < nodes[node].ports.size(); ++in) count_wrong(node, in, out);
+      }
+    }
+    return wrong;
+  }
+
   ProgramLab lab{"fat-tree:k=4,levels=2"};
   QosPolicy qos;
   ProgramReport last;
@@ -60,6 +80,64 @@ TEST_F(Audit, LooksAtRowsOfPortsThatComeUp) {
   EXPECT_GT(some, 10u);
   EXPECT_LT(some, all);
   EXPECT_EQ(lab.fabric.sl_to_vl(node, PortNum{1}, PortNum{2})[0], Vl{2});
+}
+
+// Their links stay Active: nothing comes up when they are back.
+TEST_F(Audit, LooksAtRowsOfThoseThatWereAwayWhenTheSiteWantedSomethingElse) {
+  rows_read();
+  ASSERT_EQ(wrong_rows(), 0u);
+  const std::uint32_t leaf = sim::find_node(lab.fabric.spec(), "sw-0-1");
+  const std::uint32_t host = sim::find_node(lab.fabric.spec(), "host-00001");
+  for (const std::uint32_t node : {leaf, host}) lab.fabric.set_silent(node, true);
+  qos.sl_to_vl->fill(Vl{1});
+  const std::size_t those_there = rows_read();
+  EXPECT_GT(wrong_rows(), 0u);
+  for (const std::uint32_t node : {leaf, host}) lab.fabric.set_silent(node, false);
+  const std::size_t missed = rows_read();
+  EXPECT_EQ(wrong_rows(), 0u);
+  EXPECT_LT(missed, those_there);
+  EXPECT_EQ(rows_read(), 0u);
+}
+
+TEST_F(Audit, LooksAtNobodyWhoWasAwayWhileTheSiteWantedTheSame) {
+  rows_read();
+  const std::uint32_t leaf = sim::find_node(lab.fabric.spec(), "sw-0-1");
+  lab.fabric.set_silent(leaf, true);
+  rows_read();
+  lab.fabric.set_silent(leaf, false);
+  EXPECT_EQ(rows_read(), 0u);
+  EXPECT_EQ(wrong_rows(), 0u);
+}
+
+TEST_F(Audit, LooksAtRowsOfTwoPortsThatWereNeverThereTogether) {
+  const std::uint32_t leaf = sim::find_node(lab.fabric.spec(), "sw-0-1");
+  const auto host_at = [&](std::uint8_t port) {
+    return lab.fabric.spec().nodes[leaf].ports[port].peer_node;
+  };
+  const std::uint32_t one = host_at(1), other = host_at(2);
+  lab.fabric.set_silent(one, true);
+  rows_read();
+  lab.fabric.set_silent(one, false);
+  lab.fabric.set_silent(other, true);
+  rows_read();
+  lab.fabric.set_silent(other, false);
+  rows_read();
+  EXPECT_EQ(wrong_rows(), 0u);
+}
+
+TEST_F(Audit, LooksAtWhatCameUpWhileTheSiteWantedNothing) {
+  const std::size_t all = rows_read();
+  const QosPolicy wanted = std::exchange(qos, {});
+  const std::uint32_t node = lab.sim_switch(SwitchIdx{2});
+  lab.fabric.set_node(node, false);
+  lab.fabric.set_node(node, true);
+  rows_read();
+  lab.take_port_info(last);
+  qos = wanted;
+  const std::size_t some = rows_read();
+  EXPECT_GT(some, 10u);
+  EXPECT_LT(some, all);
+  EXPECT_EQ(wrong_rows(), 0u);
 }
 
 TEST_F(Audit, ThatFailedSomewhereLooksAgain) {
