@@ -1,5 +1,6 @@
 #include "smd/config/settings.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "smd/policy/partition_file.h"
@@ -110,7 +111,11 @@ Settings make_settings(const Config& config) {
               .max = config.sm.lid_max};
   out.engine = config.sm.engine.front();
   out.next_engines.assign(config.sm.engine.begin() + 1, config.sm.engine.end());
-  out.engine_options = {.roots = config.sm.roots,
+  std::vector<Guid> roots = config.sm.roots;  // a set: files may name them in any order
+  std::ranges::sort(roots);
+  const auto again = std::ranges::unique(roots);
+  roots.erase(again.begin(), again.end());
+  out.engine_options = {.roots = std::move(roots),
                         .orientation_search = config.sm.orientation,
                         .root_choice = config.sm.root_choice,
                         .lane_cut = config.sm.lane_cut,

@@ -402,6 +402,7 @@ void Cycle::route() {
                .lattice = parts_.store.get().lattice,
                .in_force = parts_.state.in_force,
                .found = {}};
+               .keeps_equal_directions = parts_.state.other_roots_alone,
   job.engine_options.roots = choose_roots(parts_.settings, *found_.fabric);
   if (rebalancing_) return rebalance(std::move(job));
   // Whom an operator names makes the routes anew; auto is to say who, and leaves those that are.

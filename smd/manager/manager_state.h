@@ -25,6 +25,7 @@ struct ManagerState {
   bool is_disk_slow = false;
 
   Orientation orientation;
+  bool other_roots_alone = false;  // why there is none, with routes in force
   ProgramState program;
   std::shared_ptr<const ActiveSubnet> in_force;  // null until a cycle has verified routes
 

@@ -156,6 +156,16 @@ void drop_ranks_not_obeyed(const RouteJob& job, Routed& out) {
   if (!obeyed) rank.clear();
 }
 
+/// Computed without those in force.
+bool finds_directions_in_force(const RouteJob& job,
+                               const std::string& engine,
+                               const EngineOptions& options,
+                               const RoutingTables& tables) {
+  return job.keeps_equal_directions && job.in_force && job.orientation.by_guid.empty() &&
+         made_by(job.in_force->routing, engine, options) && !tables.orientation.by_guid.empty() &&
+         tables.orientation.by_guid == job.in_force->routing->orientation.by_guid;
+}
+
 Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   Routed out;
   const Engine* chosen = engine_for(*job.fabric, engine);
@@ -186,6 +196,11 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   if (!tables) {
     out.error = tables.error();
     return out;
+  }
+  if (keep != Keep::Nothing && finds_directions_in_force(job, engine, request.options, *tables)) {
+    RouteJob same = job;
+    same.orientation = tables->orientation;
+    return compute_with(same, engine, keep);
   }
   out.tables = std::move(*tables);
   note_unheeded(job, request.options, out.tables);

@@ -25,8 +25,10 @@ struct RouteJob {
   bool fallback = false;                  // updn behind the last of them
   unsigned max_vls = 15;                  // that the site lets ports use
   EngineOptions engine_options;
-  Orientation orientation;                       // empty: from scratch
-  LatticeRecord lattice;                         // of former routes; empty: from scratch
+  Orientation orientation;              // empty: from scratch
+  bool keeps_equal_directions = false;  // where they are found to be those in force, so are
+                                        // the routes
+  LatticeRecord lattice;                // of former routes; empty: from scratch
   std::shared_ptr<const ActiveSubnet> in_force;  // null: from scratch
   std::optional<ForwardingTables> found;  // that switches hold: kept as far as they lead somewhere
   bool taking_over = false;  // from another manager: under any engine, not under auto alone

@@ -380,7 +380,13 @@ void SubnetManager::take_settings() {
                     settings.engine_options.orientation_search,
                     settings.engine_options.lane_cut);
   };
-  if (asked(*next_settings_) != asked(settings_)) state_.orientation = {};
+  if (asked(*next_settings_) != asked(settings_)) {
+    EngineOptions but_for_roots = next_settings_->engine_options;
+    but_for_roots.roots = settings_.engine_options.roots;
+    state_.other_roots_alone =
+        but_for_roots == settings_.engine_options && !state_.orientation.by_guid.empty();
+    state_.orientation = {};
+  }
   const auto engines = [](const Settings& settings) {
     return std::tie(settings.engine, settings.next_engines, settings.engine_options);
   };

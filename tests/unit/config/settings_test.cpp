@@ -123,6 +123,10 @@ constexpr Option kRoutes[] = {
      [](S s) { return s.engine == "ftree" && s.next_engines == std::vector<std::string>{"dor"}; }},
     {"[sm]\nroots = [\"0x5\"]\n",
      [](S s) { return s.engine_options.roots == std::vector{Guid{5}}; }},
+    {"[sm]\nroots = [\"0x7\", \"0x5\", \"0x7\"]\n",
+     [](S s) {
+       return s.engine_options.roots == std::vector{Guid{5}, Guid{7}};
+     }},
     {"[sm]\norientation = \"depth-first\"\n",
      [](S s) { return s.engine_options.orientation_search == OrientationSearch::DepthFirst; }},
     {"[sm]\nroot_choice = \"central\"\n",

@@ -141,6 +141,22 @@ WithHistory with_history(const test::Generated& g) {
   return out;
 }
 
+TEST(RouteJob, KeepsRoutesWhereOtherRootsMeanTheDirectionsInForce) {
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  const WithHistory made = with_history(g);
+  RouteJob job = restarted(g, "updn");
+  job.in_force = in_force(job, made.back);
+  job.engine_options.roots = {Guid{0x999}};
+  EXPECT_EQ(compute_routed(job).tables.lft, made.first.tables.lft) << "they are laid anew";
+  job.keeps_equal_directions = true;
+  EXPECT_EQ(compute_routed(job).tables.lft, made.back.tables.lft);
+  const SwitchIdx leaf = SwitchIdx{3};
+  job.engine_options.roots = {g.fabric.node_guid[g.fabric.switch_node[leaf]]};
+  const Routed other = compute_routed(job);
+  EXPECT_NE(other.tables.orientation, made.back.tables.orientation);
+  EXPECT_NE(other.tables.lft, made.back.tables.lft);
+}
+
 TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
   const test::Generated g = test::generated("torus:dims=8.8,hosts=2");
   const auto [first, back] = with_history(g);
