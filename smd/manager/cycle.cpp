@@ -83,6 +83,7 @@ void Cycle::start(SweepTrigger why) {
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
   audits_ = why.audits;
+  if (audits_) parts_.state.partitions.tries_anew = true;
   before_ = standing();
   stuck_before_ = parts_.state.stuck_links;
   hooks_.on_phase(Phase::Discovering);
@@ -108,14 +109,16 @@ void Cycle::on_swept(SweepResult swept) {
   probe_refusing();
 }
 
-/// Switches that took no settings before are in again once they take one.
+/// Switches that took no settings before are in again once they take one. Who sees nobody does not
+/// know who is gone.
 void Cycle::probe_refusing() {
   std::vector<SwitchIdx> asked;
+  const bool sees_all = !report_.partial && !is_cut_off(*found_.fabric);
   std::erase_if(parts_.state.refusing, [&](const auto& each) {
     const auto node = found_.fabric->find_node(each.first);
     const bool is_there = node && found_.fabric->is_switch(*node);
     if (is_there) asked.push_back(found_.fabric->switch_of[*node]);
-    return !is_there && !report_.partial;
+    return !is_there && sees_all;
   });
   if (asked.empty()) return take_in();
   set_probe_.emplace(parts_.client, parts_.settings.ports.m_key);

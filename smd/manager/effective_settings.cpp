@@ -29,34 +29,45 @@ std::vector<std::string> describe(const Fabric& fabric, const std::vector<KeyOve
   return lines;
 }
 
-/// Ports that refuse `wanted`: tables that the rules in force already do not fit say nothing
-/// against new ones.
-std::vector<PortRef> find_refusing(const Fabric& fabric,
-                                   const std::vector<KeyOverflow>& wanted,
-                                   const std::vector<KeyOverflow>& now) {
-  std::vector<PortRef> ports;
+/// Tables that the rules in force already do not fit say nothing against new ones.
+std::vector<PartitionState::Misfit> list_misfits(const Fabric& fabric,
+                                                 const std::vector<KeyOverflow>& wanted,
+                                                 const std::vector<KeyOverflow>& now) {
+  std::vector<PartitionState::Misfit> out;
   for (const KeyOverflow& each : wanted) {
-    if (std::ranges::find(now, each.port, &KeyOverflow::port) == now.end())
-      ports.push_back({fabric.node_guid[fabric.node_of[each.port]], fabric.number_of(each.port)});
+    const bool refuses = std::ranges::find(now, each.port, &KeyOverflow::port) == now.end();
+    out.push_back(
+        {.port = {fabric.node_guid[fabric.node_of[each.port]], fabric.number_of(each.port)},
+         .refuses = refuses,
+         .fault = print_overflow(fabric, each)});
   }
-  return ports;
+  return out;
 }
 
-/// With a link each, but for port 0 of a switch: nobody behind one needs no room there.
-bool has_all(const Fabric& fabric, const std::vector<PortRef>& ports) {
-  return std::ranges::all_of(ports, [&](const PortRef& each) {
-    const auto node = fabric.find_node(each.node);
-    return node && each.port.value() <= fabric.num_ports(*node) &&
-           is_managed(fabric, fabric.port_of(*node, each.port));
-  });
+/// With a link, but for port 0 of a switch: nobody behind one needs no room there.
+bool is_there(const Fabric& fabric, const PortRef& port) {
+  const auto node = fabric.find_node(port.node);
+  return node && port.port.value() <= fabric.num_ports(*node) &&
+         is_managed(fabric, fabric.port_of(*node, port.port));
 }
 
 /// Why the snapshot says nothing of rules that are not in force, one line each; empty: it does.
 std::vector<std::string> find_waiting(const Fabric& fabric, const PartitionState& state) {
-  if (state.refused && (is_cut_off(fabric) || !has_all(fabric, state.refused->ports)))
-    return state.refused->faults;
-  if (is_cut_off(fabric)) return {"new rules wait until the manager's own port has a link"};
-  return {};
+  const bool cut_off = is_cut_off(fabric);
+  std::vector<std::string> lines;
+  bool waits = cut_off;
+  if (state.refused) {
+    for (const PartitionState::Misfit& each : state.refused->misfits) {
+      const bool gone = !cut_off && each.refuses && !is_there(fabric, each.port);
+      waits = waits || gone;
+      lines.push_back(each.fault + (gone ? "; it is gone, and the new rules wait for it: SIGHUP or "
+                                           "smctl sweep --full tries them without it"
+                                         : ""));
+    }
+  }
+  if (!waits) return {};
+  if (lines.empty()) lines.emplace_back("new rules wait until the manager's own port has a link");
+  return lines;
 }
 
 bool sets_any_row(const QosPolicy& qos) {
@@ -264,7 +275,8 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   };
 
   if (!state.in_force) state.in_force = wanted;
-  if (wanted == state.in_force || (state.refused && state.refused->policy != *wanted))
+  const bool anew = !is_cut_off(fabric) && std::exchange(state.tries_anew, false);
+  if (anew || wanted == state.in_force || (state.refused && state.refused->policy != *wanted))
     state.refused.reset();
   PartitionMap map = build_partition_map(fabric, *state.in_force);
   std::vector<KeyOverflow> overflows = fit_keys(fabric, map, *state.in_force);
@@ -276,13 +288,12 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
   if (wanted != state.in_force && waiting.empty()) {
     PartitionMap next = build_partition_map(fabric, *wanted);
     std::vector<KeyOverflow> beyond = fit_keys(fabric, next, *wanted);
-    std::vector<PortRef> refusing = find_refusing(fabric, beyond, overflows);
-    if (!refusing.empty()) {
+    auto misfits = list_misfits(fabric, beyond, overflows);
+    if (std::ranges::any_of(misfits, &PartitionState::Misfit::refuses)) {
       const std::vector<std::string> why = describe(fabric, beyond);
       say(beyond, "the partitions in force stay");
       state.faults.insert(state.faults.end(), why.begin(), why.end());
-      state.refused =
-          PartitionState::Refused{.policy = *wanted, .ports = std::move(refusing), .faults = why};
+      state.refused = PartitionState::Refused{.policy = *wanted, .misfits = std::move(misfits)};
     } else {
       log::info("partition.adopted", "partitions={}", wanted->rules.partitions.size());
       state.in_force = wanted;

@@ -64,19 +64,29 @@ namespace smd {
 // old ones stay. Ports that are too small for the rules in force get the keys that they have room
 // for.
 //
-// A snapshot without the ports that had no room says nothing: they come back.
+// A snapshot without the ports that had no room says nothing: they come back. Where an operator
+// knows that they do not, a reload tries the rules without them.
 
 struct PartitionState {
-  /// Tried again when every port that they did not fit is there.
+  struct Misfit {
+    PortRef port;
+    bool refuses = false;  // the rules in force do fit it
+    std::string fault;
+  };
+
+  /// Tried again when every port that refuses is there.
   struct Refused {
     PartitionPolicy policy;
-    std::vector<PortRef> ports;
-    std::vector<std::string> faults;
+    std::vector<Misfit> misfits;
   };
 
   std::optional<PartitionPolicy> in_force;
   std::optional<Refused> refused;
   std::vector<std::string> faults;  // of the latest snapshot: what does not fit, one line each
+
+  /// An operator asks: what was refused is tried on whoever is there. Of the next snapshot that
+  /// shows anybody.
+  bool tries_anew = false;
 };
 
 /// The plan for this snapshot; null while nobody has configured partitions. Who takes the file away

@@ -228,6 +228,7 @@ void SubnetManager::adopt(Settings settings) {
   keep_ordered_engine(settings);
   next_settings_ = std::move(settings);
   if (is_standby()) take_settings();
+  state_.partitions.tries_anew = true;
 }
 
 /// An order stands while the configuration names what it named before. Where that is another engine

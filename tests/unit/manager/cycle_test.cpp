@@ -14,12 +14,14 @@
 #include "smd/base/log.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/tables.h"
+#include "smd/policy/partition_file.h"
 #include "tests/unit/manager/small_subnet.h"
 
 namespace smd::test {
 namespace cycle_test {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -208,6 +210,89 @@ TEST(Cycle, ASwitchThatConfirmsNoChangeIsForgottenOnceItIsGone) {
   ASSERT_TRUE(bench.run(SweepTrigger::of_everything("all")));
   EXPECT_EQ(bench.report->counts.switches, 1u);
   EXPECT_THAT(bench.state.refusing, IsEmpty());
+}
+
+TEST(Cycle, ASwitchThatConfirmsNoChangeIsNotForgottenWhileTheOwnCableIsOut) {
+  Bench bench;
+  const Guid s2 = bench.net.fabric.spec().nodes[kS2].guid;
+  ASSERT_TRUE(bench.run());
+  bench.state.refusing[s2];
+  bench.net.fabric.set_link(kH1, PortNum{1}, false);
+  bench.goes_on = false;
+  bench.begin(SweepTrigger::of_everything("the own port has no link"));
+  ASSERT_TRUE(
+      bench.net.run_until([&] { return !bench.steps.empty() && bench.steps.back() == "found"; }));
+  EXPECT_TRUE(bench.state.refusing.contains(s2));
+}
+
+// --- Rules of partitions
+// --------------------------------------------------------------------------
+
+struct Rules : testing::Test {
+  Rules() {
+    EXPECT_TRUE(bench.run());
+    Fabric small = bench.state.in_force->fabric();
+    small.node_info[*small.find_node(h3)].partition_cap = 2;
+    whole = bench.state.in_force->sweep;
+    whole.fabric = std::make_shared<const Fabric>(std::move(small));
+    take("A=1: ALL;");
+    static_cast<void>(choose(whole));
+    take("A=1: ALL; B=2: ALL;");
+  }
+
+  void take(const std::string& file) {
+    bench.settings.partitions =
+        PartitionPolicy{.rules = parse_partition_file(file, "p").value().rules,
+                        .enforcement = PartitionEnforcement::Off};
+  }
+
+  std::shared_ptr<const PartitionPlan> choose(const SweepReport& found) {
+    return choose_partitions(bench.settings, *found.fabric, state);
+  }
+
+  [[nodiscard]] bool are_in_force() const { return state.in_force == bench.settings.partitions; }
+
+  Bench bench;
+  Guid h3 = bench.net.fabric.spec().nodes[kH3].guid;
+  SweepReport whole;
+  PartitionState state;
+};
+
+TEST_F(Rules, ThatDidNotFitOneThatIsGoneAreTriedWithoutItWhereAnOperatorAsks) {
+  static_cast<void>(choose(whole));
+  EXPECT_THAT(state.faults, ElementsAre(EndsWith("would not fit")));
+  const SweepReport without = leave_out(whole, {{h3, ""}});
+  static_cast<void>(choose(without));
+  EXPECT_FALSE(are_in_force()) << "it may come back";
+  EXPECT_THAT(state.faults,
+              ElementsAre(EndsWith("would not fit; it is gone, and the new rules wait for it: "
+                                   "SIGHUP or smctl sweep --full tries them without it")));
+  state.tries_anew = true;
+  static_cast<void>(choose(without));
+  EXPECT_TRUE(are_in_force());
+  EXPECT_THAT(state.faults, IsEmpty());
+}
+
+TEST_F(Rules, ThatDoNotFitAreRefusedAgainWhenAnOperatorAsks) {
+  static_cast<void>(choose(whole));
+  state.tries_anew = true;
+  static_cast<void>(choose(whole));
+  EXPECT_FALSE(are_in_force());
+  EXPECT_THAT(state.faults, ElementsAre(EndsWith("would not fit")));
+  static_cast<void>(choose(leave_out(whole, {{h3, ""}})));
+  EXPECT_FALSE(are_in_force()) << "who asked once has not asked for ever";
+}
+
+TEST_F(Rules, AreNotTriedByOneWhoSeesNobody) {
+  static_cast<void>(choose(whole));
+  state.tries_anew = true;
+  const Guid s1 = bench.net.fabric.spec().nodes[kS1].guid;
+  const SweepReport cut_off = leave_out(whole, {{s1, ""}});
+  ASSERT_TRUE(is_cut_off(*cut_off.fabric));
+  static_cast<void>(choose(cut_off));
+  EXPECT_FALSE(are_in_force());
+  static_cast<void>(choose(leave_out(whole, {{h3, ""}})));
+  EXPECT_TRUE(are_in_force()) << "the question still stands";
 }
 
 /// Directed routes to ports whose clients were asked to register again, and nothing else was set.
