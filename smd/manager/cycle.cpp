@@ -321,9 +321,9 @@ bool Cycle::was_ruled_by_another(PortIdx end) const {
           !before_.in_force->fabric().find_node(fabric.node_guid[fabric.node_of[end]]));
 }
 
-/// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again, everybody's
-/// where that was asked for. What they held before does not count any more, but how many P_Keys
-/// hosts were using does. Of adapters that name nobody the ports come up.
+/// P_Key and QoS tables of ports, which no plan looks at: the next run reads them again,
+/// everybody's where that was asked for. What they held before does not count any more, but how
+/// many P_Keys hosts were using does. Of adapters that name nobody the ports come up.
 void Cycle::doubt_port_tables() {
   const bool everybody = std::exchange(audits_, false);
   if (everybody) parts_.deferred_work.audit_everybody();
@@ -402,10 +402,10 @@ void Cycle::route() {
                .max_vls = count_route_vls(parts_.settings),
                .engine_options = parts_.settings.engine_options,
                .orientation = parts_.state.orientation,
+               .keeps_equal_directions = parts_.state.other_roots_alone,
                .lattice = parts_.store.get().lattice,
                .in_force = parts_.state.in_force,
                .found = {}};
-               .keeps_equal_directions = parts_.state.other_roots_alone,
   job.engine_options.roots = choose_roots(parts_.settings, *found_.fabric);
   if (rebalancing_) return rebalance(std::move(job));
   // Whom an operator names makes the routes anew; auto is to say who, and leaves those that are.
@@ -648,7 +648,26 @@ void Cycle::fail(Error error) {
   finish();
 }
 
+/// By the names that they had when somebody last saw them.
+void Cycle::remember_who_was_there() {
+  std::map<PortRef, std::string>& led_to = parts_.state.led_to;
+  std::set<PortRef> silent;
+  for (const SilentPort& each : report_.silent) {
+    const PortRef end{each.node, each.port};
+    silent.insert(end);
+    if (!before_.in_force || led_to.contains(end)) continue;
+    const Fabric& before = before_.in_force->fabric();
+    const auto node = before.find_node(end.node);
+    if (!node || end.port.value() > before.num_ports(*node)) continue;
+    const PortIdx peer = before.peer[before.port_of(*node, end.port)];
+    if (peer != kNone<PortIdx>) led_to[end] = name_of(before, before.node_of[peer]);
+  }
+  if (report_.error || report_.cut_off || report_.quiet) return;
+  std::erase_if(led_to, [&](const auto& each) { return !silent.contains(each.first); });
+}
+
 void Cycle::finish() {
+  remember_who_was_there();
   report_.routing.wall += parts_.meter.lap().wall;  // of the measuring
   report_.ended = parts_.runtime.now();
   if (!report_.error && !report_.quiet && !report_.cut_off) parts_.state.said_changes.clear();

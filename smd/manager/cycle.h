@@ -171,6 +171,7 @@ class Cycle {
   [[nodiscard]] bool may_give_way() const;
   [[nodiscard]] bool gives_way();
   void drop_rebalance(std::string_view why);
+  void remember_who_was_there();
   void finish();
 
   [[nodiscard]] PortPolicy port_policy() const;

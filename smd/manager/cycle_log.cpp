@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "smd/base/log.h"
+#include "smd/base/text.h"
 
 namespace smd {
 namespace {
@@ -35,13 +36,47 @@ bool is_news(std::string& said, std::string now, bool little) {
   return !said.empty();
 }
 
-void log_silence(const CycleReport& cycle, std::set<PortRef>& said) {
+/// Empty where it is no more than the GUID.
+std::string find_name(const NodeNames& names, Guid guid) {
+  const auto node = names.fabric == nullptr ? std::nullopt : names.fabric->find_node(guid);
+  std::string name = node ? name_of(*names.fabric, *node) : "";
+  return name == fmt::format("{}", guid) ? "" : printable(name);
+}
+
+/// Empty where nobody knows.
+std::string find_lost(const NodeNames& names, const PortRef& port) {
+  if (names.led_to == nullptr) return "";
+  const auto found = names.led_to->find(port);
+  return found == names.led_to->end() ? "" : printable(found->second);
+}
+
+/// Of a port that leads to silence: " name="spine-1" led_to="leaf-3"".
+std::string print_fields(const std::string& name, const std::string& lost) {
+  return (name.empty() ? "" : fmt::format(" name=\"{}\"", name)) +
+         (lost.empty() ? "" : fmt::format(" led_to=\"{}\"", lost));
+}
+
+/// The same for people: " (spine-1, led to leaf-3)".
+std::string print_names(const std::string& name, const std::string& lost) {
+  if (name.empty() && lost.empty()) return "";
+  return fmt::format(" ({}{}{})",
+                     name,
+                     name.empty() || lost.empty() ? "" : ", ",
+                     lost.empty() ? "" : "led to " + lost);
+}
+
+void log_silence(const CycleReport& cycle, std::set<PortRef>& said, const NodeNames& names) {
   std::set<PortRef> now;
   for (const SilentPort& port : cycle.silent) {
     if (port.out_of_reach) continue;
     now.insert({port.node, port.port});
     if (!said.contains({port.node, port.port}))
-      log::warn("discovery.silent", "node={} port={} why=\"{}\"", port.node, port.port, port.why);
+      log::warn("discovery.silent",
+                "node={} port={}{} why=\"{}\"",
+                port.node,
+                port.port,
+                print_fields(find_name(names, port.node), find_lost(names, {port.node, port.port})),
+                port.why);
   }
   if (saw_little(cycle)) return said.merge(now);
   for (const PortRef& port : said) {
@@ -66,9 +101,9 @@ void log_duplicates(const CycleReport& cycle, std::vector<DuplicateGuid>& said) 
 
 }  // namespace
 
-void log_cycle(const CycleReport& cycle, SaidFaults& said) {
+void log_cycle(const CycleReport& cycle, SaidFaults& said, const NodeNames& names) {
   const bool little = saw_little(cycle);
-  log_silence(cycle, said.silent);
+  log_silence(cycle, said.silent, names);
   log_duplicates(cycle, said.duplicates);
   if (is_news(said.out_of_reach, print_out_of_reach(cycle), little))
     log::error("discovery.out_of_reach", "why=\"{}\"", said.out_of_reach);
@@ -79,7 +114,12 @@ void log_cycle(const CycleReport& cycle, SaidFaults& said) {
   if (is_news(said.foreign_keys, print_foreign_keys(cycle.foreign_keys), little))
     log::warn("m_key.foreign", "what=\"{}\"", said.foreign_keys);
   for (const ProgramFault& fault : cycle.faults) {
-    log::warn("program.failed", "node={} port={} what=\"{}\"", fault.node, fault.port, fault.what);
+    log::warn("program.failed",
+              "node={} port={}{} what=\"{}\"",
+              fault.node,
+              fault.port,
+              print_fields(find_name(names, fault.node), ""),
+              fault.what);
   }
   if (cycle.error) {
     log::error("cycle.failed", "reason=\"{}\" why=\"{}\"", cycle.reason, cycle.error->context);
@@ -218,7 +258,7 @@ void log_unresponsive(const Fabric& found, const Fabric& extended) {
   }
 }
 
-std::vector<std::string> alarms_of(const CycleReport& cycle) {
+std::vector<std::string> alarms_of(const CycleReport& cycle, const NodeNames& names) {
   std::vector<std::string> alarms;
   if (cycle.error) alarms.push_back(cycle.error->context);
   if (!cycle.engine_refused.empty())
@@ -239,7 +279,12 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
   if (std::string far = print_out_of_reach(cycle); !far.empty()) alarms.push_back(std::move(far));
   for (const SilentPort& port : cycle.silent) {
     if (port.out_of_reach) continue;
-    alarms.push_back(fmt::format("{} port {}: {}", port.node, port.port, port.why));
+    alarms.push_back(fmt::format(
+        "{} port {}{}: {}",
+        port.node,
+        port.port,
+        print_names(find_name(names, port.node), find_lost(names, {port.node, port.port})),
+        port.why));
   }
   for (const DuplicateGuid& twice : cycle.duplicates) {
     alarms.push_back(fmt::format("GUID {} twice: at {} and {}",
@@ -250,7 +295,11 @@ std::vector<std::string> alarms_of(const CycleReport& cycle) {
   if (std::string keys = print_foreign_keys(cycle.foreign_keys); !keys.empty())
     alarms.push_back(std::move(keys));
   for (const ProgramFault& fault : cycle.faults) {
-    alarms.push_back(fmt::format("{} port {}: {}", fault.node, fault.port, fault.what));
+    alarms.push_back(fmt::format("{} port {}{}: {}",
+                                 fault.node,
+                                 fault.port,
+                                 print_names(find_name(names, fault.node), ""),
+                                 fault.what));
   }
   return alarms;
 }

@@ -1,6 +1,7 @@
 // What a cycle has to say: lines for the log, alarms for the status screen.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,14 @@
 #include "smd/subnet/cycle_report.h"
 
 namespace smd {
+
+/// What nodes are called that are named by their GUIDs, as far as somebody knows; null: nobody
+/// does.
+struct NodeNames {
+  const Fabric* fabric = nullptr;
+  const std::map<PortRef, std::string>* led_to =
+      nullptr;  // who was behind ports that lead to silence
+};
 
 /// What is wrong for long, and was said when it began.
 struct SaidFaults {
@@ -22,7 +31,7 @@ struct SaidFaults {
 
 /// Of what is wrong for long, what is not in `said`, and who is silent no longer; `said` has all of
 /// it thereafter.
-void log_cycle(const CycleReport& cycle, SaidFaults& said);
+void log_cycle(const CycleReport& cycle, SaidFaults& said, const NodeNames& names = {});
 
 /// Values that ports did not keep: each once, when it is news.
 void log_not_kept(const std::vector<RefusedSetting>& values);
@@ -42,6 +51,7 @@ void log_plan(const Fabric& fabric, const TransitionPlan& plan);
 void log_unresponsive(const Fabric& found, const Fabric& extended);
 
 /// What is not as it should be, one line each; empty when all is well.
-[[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle);
+[[nodiscard]] std::vector<std::string> alarms_of(const CycleReport& cycle,
+                                                 const NodeNames& names = {});
 
 }  // namespace smd

@@ -501,7 +501,12 @@ void Cycle::leave_out_refusing() {
     const auto node = found_.fabric->find_node(guid);
     if (!node || is_indispensable(found_, *node)) continue;
     const std::string hosts = print_hosts_at(*found_.fabric, *node);
-    log::warn("switch.left_out", "node={} why=\"{}{}\"", guid, refusal_.why, hosts);
+    log::warn("switch.left_out",
+              "node={} name=\"{}\" why=\"{}{}\"",
+              guid,
+              name_of(*found_.fabric, *node),
+              refusal_.why,
+              hosts);
     std::string& why = parts_.state.refusing[guid];
     why = "left out, it does not take its settings: " + refusal_.why + hosts;
     go_on_with(leave_out(found_, {{guid, why}}));

@@ -106,6 +106,9 @@ struct ManagerState {
   /// out when the next cycle ends so, too. Ascending.
   std::vector<PortRef> stuck_links;
 
+  /// Who was behind ports that lead to silence now, by name.
+  std::map<PortRef, std::string> led_to;
+
   /// Not empty: `in_force` is not the fabric as last seen, and why. Only a full discovery will do.
   std::string stale = "nothing is known yet";
 

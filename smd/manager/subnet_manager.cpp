@@ -207,7 +207,9 @@ void SubnetManager::drop_work() {
   const std::uint64_t epoch = state_.next_epoch;
   auto with_lost = std::move(state_.with_lost);
   auto partitions = std::move(state_.partitions);
+  auto led_to = std::move(state_.led_to);
   state_ = fresh_state();
+  state_.led_to = std::move(led_to);
   state_.with_lost = std::move(with_lost);
   // Rules that were refused, and of which an alarm says so, are not taken in silence later on.
   state_.partitions = std::move(partitions);
@@ -226,9 +228,9 @@ void SubnetManager::adopt(Settings settings) {
   soon.m_key = settings_.election.m_key;
   election_.adopt(soon);
   keep_ordered_engine(settings);
+  state_.partitions.tries_anew = true;
   next_settings_ = std::move(settings);
   if (is_standby()) take_settings();
-  state_.partitions.tries_anew = true;
 }
 
 /// An order stands while the configuration names what it named before. Where that is another engine
@@ -421,6 +423,7 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   // What is done at rest waits until they have been looked at.
   if (!why.switches.empty()) why.rebalance = why.opens = false;
   light_sweep_.reset();
+  light_sweep_ended_.reset();  // what it found is of the fabric before this cycle
   deferred_work_.stop();
   traps_.begin_sweep();
   if (election_.state() == SmState::Discovering) election_.begin_look();
@@ -565,10 +568,15 @@ void SubnetManager::on_cut_off(const CycleReport& report) {
   next();
 }
 
+NodeNames SubnetManager::node_names() const {
+  return {.fabric = state_.in_force ? &state_.in_force->fabric() : nullptr,
+          .led_to = &state_.led_to};
+}
+
 /// The report goes where readers find it.
 void SubnetManager::keep(const CycleReport& report) {
-  log_cycle(report, said_);
-  alarms_ = alarms_of(report);
+  log_cycle(report, said_, node_names());
+  alarms_ = alarms_of(report, node_names());
   CycleReport kept = report;
   if (last_) {
     kept.shrank =
@@ -620,6 +628,7 @@ void SubnetManager::start_deferred_work() {
   deferred_work_.start(state_.in_force, settings_.ports.m_key, on_learned, [this] {
     deferred_work_due_since_.reset();
     meter_.lap();
+    if (last_) alarms_ = alarms_of(*last_, node_names());  // of whom it learned the names
     publish();
     deferred_ = Timer(runtime_, runtime_.now(), [this] {
       if (!pending_.empty() && phase_ == Phase::Up) {

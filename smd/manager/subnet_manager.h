@@ -229,6 +229,7 @@ class SubnetManager {
   void on_cut_off(const CycleReport& report);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
+  [[nodiscard]] NodeNames node_names() const;
   void next();
   void start_deferred_work();
   void reread_soon();

@@ -156,6 +156,7 @@ void SubnetManager::light_sweep(std::string reason) {
 void SubnetManager::start_light_sweep(std::string reason) {
   light_sweep_reason_ = std::move(reason);
   traps_.begin_sweep();
+  light_sweep_ended_.reset();
   light_sweep_began_ = runtime_.now();
   light_sweep_.emplace(runtime_, client_, settings_.ports.m_key);
   light_sweep_->start(state_.in_force->sweep,

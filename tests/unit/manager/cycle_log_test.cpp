@@ -56,6 +56,15 @@ TEST(CycleLog, SaysWhoIsSilentOnceAndWhenThatEnds) {
                           "discovery.silence_over node=0x0000000000000002 port=1"));
 }
 
+TEST(CycleLog, SaysWhoWasBehindAPortThatLeadsToSilence) {
+  const std::map<PortRef, std::string> led_to = {{{Guid{1}, PortNum{1}}, "rack-3 leaf"}};
+  CycleReport cycle;
+  cycle.silent = {silent(1, "here"), silent(2, "there")};
+  EXPECT_THAT(alarms_of(cycle, {.led_to = &led_to}),
+              ElementsAre("0x0000000000000001 port 1 (led to rack-3 leaf): here",
+                          "0x0000000000000002 port 1: there"));
+}
+
 TEST(CycleLog, SaysWhatACycleThatFailedFoundOnceAsWell) {
   SaidFaults said;
   CycleReport cycle = failed();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim-backend/agents/node_state.h"
+#include "smd/base/log.h"
 #include "smd/mad/notice.h"
 #include "tests/unit/manager/small_subnet.h"
 
@@ -21,6 +22,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 using testing::Truly;
 
 struct Bench {
@@ -142,6 +144,61 @@ TEST(SubnetManager, AnOperatorsSweepReadsTheTablesOfPortsAgain) {
   bench.manager->request_audit("command");
   ASSERT_TRUE(bench.settle());
   EXPECT_EQ(gets(), first);
+}
+
+TEST(SubnetManager, NamesWhoIsGoneBehindAPortThatLeadsToSilence) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  bench.net.fabric.set_silent(kS2, true);
+  for (int cycle = 0; cycle < 2; ++cycle) {
+    bench.manager->request_sweep("look");
+    ASSERT_TRUE(bench.settle());
+    EXPECT_THAT(bench.manager->alarms(),
+                ElementsAre(StartsWith("0x0000000000000200 port 3 (s1, led to s2): ")));
+  }
+  const auto said = log::entries_after(0);
+  const auto of_s2 = std::ranges::find_if(said, [](const log::Entry& each) {
+    return each.event == "discovery.silent" && each.text.find("led_to=\"s2\"") != std::string::npos;
+  });
+  ASSERT_NE(of_s2, said.end());
+  EXPECT_THAT(of_s2->text,
+              StartsWith("node=0x0000000000000200 port=3 name=\"s1\" led_to=\"s2\" why="));
+  bench.net.fabric.set_silent(kS2, false);
+  bench.manager->request_sweep("again");
+  ASSERT_TRUE(bench.settle());
+  EXPECT_THAT(bench.manager->alarms(), IsEmpty());
+}
+
+// In a turn of the loop in which somebody else begins a cycle: the sweep after it waits for its
+// end.
+TEST(SubnetManager, ALightSweepThatEndsWhereACycleBeginsIsOver) {
+  Bench bench;
+  Settings settings = small_settings();
+  settings.sweep_interval = 1ms;
+  bench.make(settings);
+  bench.manager->start();
+  ASSERT_TRUE(bench.run_to(Phase::Up));
+  bool begun = false;
+  unsigned answers = 0;
+  bench.net.port.on_receive = [&](Smp& smp) {
+    const bool is_last =
+        !smp.directed && is_about(smp, AttributeId::SwitchInfo) && ++answers % 2 == 0;
+    if (!is_last || begun) return true;
+    bench.net.runtime.post([&] {
+      if (begun || bench.manager->phase() != Phase::Up) return;
+      begun = true;
+      bench.net.loses = [](const Smp& sent) { return sent.directed && goes_to(sent, kToH3); };
+      bench.manager->request_sweep("meanwhile");
+    });
+    return true;
+  };
+  std::size_t swept = 0;
+  bench.net.port.on_send = [&](const Smp& smp) {
+    swept += begun && bench.manager->phase() != Phase::Up && !smp.directed ? 1 : 0;
+    return !bench.net.loses || !bench.net.loses(smp);
+  };
+  ASSERT_TRUE(bench.net.run_until([&] { return begun && bench.manager->phase() == Phase::Up; }));
+  EXPECT_EQ(swept, 0u) << "a sweep of what the cycle is about to replace";
 }
 
 TEST(SubnetManager, AskedOutOfTheReportOfACycleTheNextBegins) {
