@@ -12,9 +12,9 @@ bool are_numbered_alike(const Fabric& a, const Fabric& b) {
 
 /// Where the nodes of one snapshot are in another, asked one after the other: who stands beside
 /// another mostly does so in both.
-class Twins {
+class NodeSearch {
  public:
-  Twins(const Fabric& of, const Fabric& other) : of_(of), other_(other) {}
+  NodeSearch(const Fabric& of, const Fabric& other) : of_(of), other_(other) {}
 
   std::optional<NodeIdx> find(NodeIdx node) {
     const Guid guid = of_.node_guid[node];
@@ -45,10 +45,10 @@ std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
     std::ranges::sort(missing);
     return missing;
   }
-  Twins twins(of, other);
+  NodeSearch search(of, other);
   for (const NodeIdx node : of.node_guid.indices()) {
     const Guid guid = of.node_guid[node];
-    const auto twin = twins.find(node);
+    const auto twin = search.find(node);
     for (const PortIdx port : of.external_ports(node)) {
       const PortIdx peer = of.peer[port];
       if (peer == kNone<PortIdx>) continue;
@@ -70,9 +70,9 @@ std::vector<PortRef> find_missing_links(const Fabric& of, const Fabric& other) {
 std::vector<Guid> find_missing_nodes(const Fabric& of, const Fabric& other) {
   std::vector<Guid> missing;
   if (are_numbered_alike(of, other)) return missing;
-  Twins twins(of, other);
+  NodeSearch search(of, other);
   for (const NodeIdx node : of.node_guid.indices()) {
-    if (!twins.find(node)) missing.push_back(of.node_guid[node]);
+    if (!search.find(node)) missing.push_back(of.node_guid[node]);
   }
   std::ranges::sort(missing);
   return missing;
@@ -85,9 +85,9 @@ Delta diff_fabrics(const Fabric& before, const Fabric& now) {
               .ports_up = find_missing_links(now, before),
               .nodes_gone = find_missing_nodes(before, now),
               .nodes_new = find_missing_nodes(now, before)};
-  Twins twins(now, before);
+  NodeSearch search(now, before);
   for (const NodeIdx node : now.switch_node) {
-    const auto old = twins.find(node);
+    const auto old = search.find(node);
     if (!old || !before.is_switch(*old)) continue;
     const SwitchInfo& was = before.switch_info[before.switch_of[*old]];
     const SwitchInfo& is = now.switch_info[now.switch_of[node]];
