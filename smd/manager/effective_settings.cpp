@@ -263,7 +263,10 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
     wanted = {.rules = default_partitions(), .enforcement = PartitionEnforcement::Off};
   }
   if (!wanted) return nullptr;
-  const std::set<std::string> said(state.faults.begin(), state.faults.end());
+  std::set<std::string> said(state.faults.begin(), state.faults.end());
+  if (state.refused) {
+    for (const PartitionState::Misfit& each : state.refused->misfits) said.insert(each.fault);
+  }
   const auto say = [&](const std::vector<KeyOverflow>& overflows, std::string_view effect) {
     for (const KeyOverflow& each : overflows) {
       const std::string line = print_overflow(fabric, each);
