@@ -213,11 +213,9 @@ std::vector<std::string> Daemon::alarms() const {
   if (waiting_ && runtime_.now() - waiting_->since >= kDevicePatience)
     out.push_back(print_waiting());
   if (!config_trouble_.empty()) {
-    out.push_back(fmt::format(
-        "{} is refused, and what it said before is in force: {}; correct it and send SIGHUP: a "
-        "restart may end without a manager",
-        options_.config_path,
-        config_trouble_));
+    out.push_back(fmt::format("{} is refused, and what it said before is in force: {}",
+                              options_.config_path,
+                              config_trouble_));
   }
   for (const NamedFile& each : named_files_) {
     if (each.faults.empty()) continue;
@@ -269,7 +267,10 @@ int Daemon::run() {
                "smd: correct each of these files, or move it away and do without what it has: "
                "without lids, ports that have LIDs keep them, and others may get new ones\n");
   }
-  if (!faults.empty()) return 2;
+  if (!faults.empty()) {
+    if (!is_state) files_.flush();  // as complete as it was
+    return 2;
+  }
   for (int signal : {SIGTERM, SIGINT}) {
     runtime_.on_signal(signal, [this, signal] {
       log::info("daemon.stop", "signal={}; the fabric is left as it is", signal);
@@ -283,7 +284,10 @@ int Daemon::run() {
   });
   if (!options_.once) {
     register_commands(commands_, admin_context());
-    if (!start_admin()) return 1;
+    if (!start_admin()) {
+      files_.flush();
+      return 1;
+    }
     start_servers();
   }
   log_remarks(options_.config);
@@ -661,7 +665,8 @@ void Daemon::reload() {
   if (!files) {
     for (const Fault& each : files.error()) log::error("config.fault", "{}", print_fault(each));
     return refuse_reload(
-        print_fault(files.error().front()),
+        print_fault(files.error().front()) +
+            "; correct it and send SIGHUP: a restart may end without a manager",
         fmt::format("it has faults; smd check-config -c {} shows them", options_.config_path));
   }
   Config in_force = *fresh;

@@ -64,6 +64,12 @@ bool ends_as_written(std::string_view file) {
   return file.substr(before + 1).starts_with("# end ");
 }
 
+/// Of a text whose first line is not one of ours.
+bool has_lost_beginning(std::string_view file) {
+  return !file.starts_with(kMark) && !kMark.starts_with(file) &&
+         file.find('\0') == std::string_view::npos && ends_as_written(file);
+}
+
 bool is_whole(StateDisk& disk, const std::string& name) {
   auto file = disk.read(name);
   return file && *file && unwrap_state(name, std::move(**file), name).has_value();
@@ -236,7 +242,7 @@ Parsed<std::string> unwrap_state(std::string_view name,
     if (kMark.starts_with(file)) return fault(where, 1, "is cut off");
     // Nor is what a disk lost the beginning of.
     if (file.find('\0') != std::string::npos) return fault(where, 0, "has bytes that no text has");
-    if (ends_as_written(file))
+    if (has_lost_beginning(file))
       return fault(where, 1, "has lost its beginning; who edits it removes the last line, too");
     return file;
   }
@@ -265,9 +271,11 @@ Parsed<std::string> read_state(StateDisk& disk, const std::string& name, const s
   // It may be whole, and later than its predecessor: it is not ours to do without it.
   if (!file && file.error().code == Errc::NoPermission)
     return fault(where, 0, file.error().context + ": let the user of smd read it");
+  const bool is_headless = file && has_lost_beginning(**file);
   auto text = file ? unwrap_state(name, std::move(**file), where)
                    : Parsed<std::string>(fault(where, 0, file.error().context));
-  if (text) return text;
+  // Who edited it and left the last line does not want the LIDs of before.
+  if (text || (is_headless && name == "lids")) return text;
   const std::string old = name + ".old";
   if (auto before = disk.read(old); before && *before) {
     if (auto old_text = unwrap_state(name, std::move(**before), where + ".old")) {

@@ -426,6 +426,17 @@ TEST_F(RegisteringClients, AreAskedUnlessTheLastLifeEndedInOrder) {
   EXPECT_NE(said.find("records.incomplete "), std::string::npos) << said;
   EXPECT_NE(said.find("clients.reregister ports="), std::string::npos) << said;
   EXPECT_EQ(live(copy), "") << "once";
+  // A start that is refused has told nobody anything.
+  const auto partitions = std::exchange(options.config.partitions.file, folder / "none");
+  EXPECT_EQ(Daemon(runtime,
+                   options,
+                   [&](AsioRuntime&, const Config&) -> Result<std::unique_ptr<Transport>> {
+                     return plug_in();
+                   })
+                .run(),
+            2);
+  options.config.partitions.file = partitions;
+  EXPECT_EQ(live(copy), "") << "as before it";
 }
 
 /// A daemon that is told to read `text` in place of its configuration, once it is up.

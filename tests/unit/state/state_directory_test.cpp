@@ -328,6 +328,18 @@ TEST(StateFile, TheOneBeforeIsUsedWhereTheLastIsDamaged) {
   EXPECT_EQ(*read_state(disk, "lids", "lids"), "") << "whoever removes it wants it gone";
 }
 
+// Whoever edits a book of LIDs and forgets its last line does not want the LIDs of before.
+TEST(StateFile, TheOneBeforeIsNotUsedForLidsThatMayBeEdited) {
+  PowerlessDisk disk(-1);
+  for (const char* name : {"lids", "turns"}) {
+    ASSERT_TRUE(write_state(disk, name, "0x1 1 0\n"));
+    ASSERT_TRUE(write_state(disk, name, "0x1 2 0\n"));
+    const std::string whole = wrap_state(name, "0x1 3 0\n");
+    ASSERT_TRUE(disk.write(name, whole.substr(whole.find('\n') + 1)));
+    EXPECT_EQ(read_state(disk, name, "f").has_value(), name == std::string_view("turns"));
+  }
+}
+
 /// Where one file cannot be read.
 class UnreadableDisk final : public StateDisk {
  public:
