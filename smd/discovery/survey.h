@@ -183,9 +183,9 @@ struct Anomalies {
 };
 
 /// The snapshot of what can be reached, with its paths. It shares with the one that the survey took
-/// over whatever is the same. Numbers and paths follow from the cabling
-/// alone: breadth first from the manager, in port order. So does the arrival port in every
-/// attribute: it is that of the path.
+/// over whatever is the same: where no node came or went, the numbers, too. Else these follow from
+/// the cabling, as paths always do: breadth first from the manager, in port order. The arrival port
+/// in every attribute is that of the path.
 [[nodiscard]] SweepReport build_report(const Survey& survey, Anomalies anomalies, Epoch epoch);
 
 // The shortest directed routes from the manager over the links of a survey: breadth first, ties by

@@ -82,8 +82,7 @@ void Cycle::start(SweepTrigger why) {
   report_.reason = std::move(why.reason);
   report_.began = parts_.runtime.now();
   report_.detection = {.smps = parts_.meter.lap().smps};
-  audits_ = why.audits;
-  if (audits_) parts_.state.partitions.tries_anew = true;
+  if (why.audits) parts_.state.audit_wanted = parts_.state.partitions.tries_anew = true;
   before_ = standing();
   stuck_before_ = parts_.state.stuck_links;
   hooks_.on_phase(Phase::Discovering);
@@ -325,7 +324,7 @@ bool Cycle::was_ruled_by_another(PortIdx end) const {
 /// everybody's where that was asked for. What they held before does not count any more, but how
 /// many P_Keys hosts were using does. Of adapters that name nobody the ports come up.
 void Cycle::doubt_port_tables() {
-  const bool everybody = std::exchange(audits_, false);
+  const bool everybody = std::exchange(parts_.state.audit_wanted, false);
   if (everybody) parts_.deferred_work.audit_everybody();
   const Fabric& fabric = *found_.fabric;
   ProgramState& confirmed = parts_.state.program;

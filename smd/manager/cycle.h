@@ -189,7 +189,6 @@ class Cycle {
   bool new_silence_ = false;
   bool rebalancing_ = false;  // nothing has changed, and nothing need
   bool opening_ = false;      // likewise, and routes stay
-  bool audits_ = false;       // tables of ports are to be read again
 
   StandingRoutes before_;              // when the cycle began
   std::vector<PortRef> stuck_before_;  // likewise

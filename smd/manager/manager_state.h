@@ -82,6 +82,9 @@ struct ManagerState {
   /// Ports that were made Active since their switch was last asked; see KnownSubnet.
   std::set<PortRef> came_up;
 
+  /// An operator asked for the tables of all ports to be read again, and no cycle got so far yet.
+  bool audit_wanted = false;
+
   /// Switches whose PortStateChange the latest sweep left raised; likewise.
   std::set<Guid> left_raised;
 

@@ -200,7 +200,13 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
   if (keep != Keep::Nothing && finds_directions_in_force(job, engine, request.options, *tables)) {
     RouteJob same = job;
     same.orientation = tables->orientation;
-    return compute_with(same, engine, keep);
+    out = compute_with(same, engine, keep);
+    // Why other roots changed nothing is known to whoever tried them.
+    std::vector<std::string>& notes = out.tables.notes;
+    std::erase_if(tables->notes,
+                  [&](const std::string& each) { return std::ranges::count(notes, each) != 0; });
+    notes.insert(notes.begin(), tables->notes.begin(), tables->notes.end());
+    return out;
   }
   out.tables = std::move(*tables);
   note_unheeded(job, request.options, out.tables);

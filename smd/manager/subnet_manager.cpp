@@ -228,7 +228,7 @@ void SubnetManager::adopt(Settings settings) {
   soon.m_key = settings_.election.m_key;
   election_.adopt(soon);
   keep_ordered_engine(settings);
-  state_.partitions.tries_anew = true;
+  if (!is_standby()) state_.partitions.tries_anew = true;
   next_settings_ = std::move(settings);
   if (is_standby()) take_settings();
 }
@@ -423,7 +423,6 @@ void SubnetManager::begin_cycle(SweepTrigger why) {
   // What is done at rest waits until they have been looked at.
   if (!why.switches.empty()) why.rebalance = why.opens = false;
   light_sweep_.reset();
-  light_sweep_ended_.reset();  // what it found is of the fabric before this cycle
   deferred_work_.stop();
   traps_.begin_sweep();
   if (election_.state() == SmState::Discovering) election_.begin_look();

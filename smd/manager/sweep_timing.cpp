@@ -157,6 +157,7 @@ void SubnetManager::start_light_sweep(std::string reason) {
   light_sweep_reason_ = std::move(reason);
   traps_.begin_sweep();
   light_sweep_ended_.reset();
+  if (light_sweep_) silent_by_lid_.clear();  // no cycle looked at what the last one found
   light_sweep_began_ = runtime_.now();
   light_sweep_.emplace(runtime_, client_, settings_.ports.m_key);
   light_sweep_->start(state_.in_force->sweep,
@@ -202,7 +203,8 @@ void SubnetManager::on_light_sweep(LightSweepReport report) {
               SweepTrigger::of_everything(why.reason + " by LID alone; tables are read again"));
         }
         if (why.empty()) {
-          if (!cycle_) traps_.end_sweep(false);
+          if (cycle_) return;  // it arms the next one
+          traps_.end_sweep(false);
           return arm_sweep();
         }
         trigger(std::move(why));

@@ -155,6 +155,12 @@ TEST(RouteJob, KeepsRoutesWhereOtherRootsMeanTheDirectionsInForce) {
   const Routed other = compute_routed(job);
   EXPECT_NE(other.tables.orientation, made.back.tables.orientation);
   EXPECT_NE(other.tables.lft, made.back.tables.lft);
+  // Roots that are worse than none change nothing, and it is said that they do not.
+  job.engine_options.roots = {
+      Guid{0x0002000000000001}, Guid{0x0002000000000002}, Guid{0x0002000000000007}};
+  const Routed unheeded = compute_routed(job);
+  EXPECT_EQ(unheeded.tables.lft, made.back.tables.lft);
+  EXPECT_THAT(unheeded.tables.notes, testing::Contains(testing::HasSubstr("roots given")));
 }
 
 TEST(RouteJob, AutoKeepsTheRoutesThatItFindsAndWhatTheyCostAfterwards) {
