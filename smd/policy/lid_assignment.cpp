@@ -171,16 +171,27 @@ class Assigner {
         claim.side = side_size[sides.find(fabric_.node_of[claim.port].value())];
     }
     std::sort(present.begin(), present.end());
+    // Whoever is away was on the manager's side, and comes back with running programs: a rack that
+    // joins does not take its LIDs. Those who are there on that side go before it.
+    const std::uint32_t own = fabric_.sm_node == kNone<NodeIdx>
+                                  ? 1
+                                  : std::max(1u, side_size[sides.find(fabric_.sm_node.value())]);
     for (const auto& [guid, record] : book_) {
       if (std::binary_search(present.begin(), present.end(), guid) || !is_record(record)) continue;
-      claims_.push_back({.guid = guid, .base = record.base, .lmc = record.lmc, .from_book = true});
+      claims_.push_back({.guid = guid,
+                         .base = record.base,
+                         .lmc = record.lmc,
+                         .from_book = own == 1,
+                         .side = own});
     }
   }
 
-  // The strongest claim is served first: the larger side, then the book, then the smaller GUID.
+  // The strongest claim is served first: the larger side, then the book, then whoever is there,
+  // then the smaller GUID.
   void honour(std::vector<Claim>& claims) {
     const auto strength = [](const Claim& c) {
-      return std::tuple(~c.side, !c.from_book, c.guid, c.port);
+      const bool is_away = !c.from_book && c.port == kNone<PortIdx>;
+      return std::tuple(~c.side, !c.from_book, is_away, c.guid, c.port);
     };
     std::stable_sort(claims.begin(), claims.end(), [&](const Claim& a, const Claim& b) {
       return strength(a) < strength(b);

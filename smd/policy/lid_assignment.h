@@ -47,10 +47,12 @@ struct LidAssignment {
 
 /// Order of claims: the book, then what the port says it has, then the next free aligned LID in
 /// node order. Where merged fabrics claim the same LID, the side that keeps more LIDs by its claim
-/// wins. Where LIDs run out, ports that have LIDs keep them; of the others the manager's own comes
-/// first, then switches, then adapters and routers. The manager's own port takes LIDs from adapters
-/// rather than have none. Records of the book that are no unicast LIDs are ignored. Invalid for a
-/// policy that cannot be, or whose range does not hold the LIDs of the manager's own port.
+/// wins; a port of the book that is not here stands behind those on the manager's side, and before
+/// those of smaller ones. Where LIDs run out, ports that have LIDs keep them; of the others the
+/// manager's own comes first, then switches, then adapters and routers. The manager's own port
+/// takes LIDs from adapters rather than have none. Records of the book that are no unicast LIDs are
+/// ignored. Invalid for a policy that cannot be, or whose range does not hold the LIDs of the
+/// manager's own port.
 [[nodiscard]] Result<LidAssignment> assign_lids(const Fabric& fabric,
                                                 const LidBook& book,
                                                 const LidPolicy& policy);

@@ -127,6 +127,36 @@ TEST(LidAssignment, MergedFabricsDoNotMoveTheMajority) {
                           LidConflict{Lid{2}, end_port(f, "H1"), end_port(f, "H3")}));
 }
 
+TEST(LidAssignment, WhoIsAwayKeepsItsLidsWhenARackJoins) {
+  //  H1-S1-H2   ~   S2-H3      The manager is at H1. Two of its ports are away, whose LIDs the rack
+  //     |           |          has used.
+  //     H5          H4
+  Fabric f = fabric_from("H1-S1 S1-H2 S1-H5 S2-H3 S2-H4 S1~S2");
+  f.sm_port = end_port(f, "H1");
+  f.sm_node = f.node_of[f.sm_port];
+  claim(f, "H1", 1), claim(f, "S1", 2), claim(f, "H2", 3), claim(f, "H5", 9);
+  claim(f, "S2", 4), claim(f, "H3", 5), claim(f, "H4", 7);
+  LidBook book{{guid_of(f, "H1"), {Lid{1}, 0}},
+               {guid_of(f, "S1"), {Lid{2}, 0}},
+               {guid_of(f, "H2"), {Lid{3}, 0}},
+               {Guid{0xaaa}, {Lid{4}, 0}},
+               {Guid{0xbbb}, {Lid{5}, 0}},
+               {Guid{0xccc}, {Lid{9}, 0}}};
+  const LidAssignment a = assign(f, book);
+  EXPECT_EQ(a.book.at(Guid{0xaaa}).base, Lid{4});
+  EXPECT_EQ(a.book.at(Guid{0xbbb}).base, Lid{5});
+  EXPECT_GT(lid_of(f, a, "S2"), 5u);
+  EXPECT_GT(lid_of(f, a, "H3"), 5u);
+  EXPECT_EQ(lid_of(f, a, "H4"), 7u) << "nobody else's";
+  EXPECT_EQ(lid_of(f, a, "H5"), 9u) << "it runs here, and whoever is away does not";
+  // Of two subnets that join the larger one is the running one.
+  claim(f, "H5", 0);
+  f.sm_port = end_port(f, "H3");
+  f.sm_node = f.node_of[f.sm_port];
+  const LidAssignment other = assign(f, {{Guid{0xaaa}, {Lid{2}, 0}}});
+  EXPECT_EQ(lid_of(f, other, "H3"), 5u);
+}
+
 TEST(LidAssignment, ARebootedHostDoesNotTakeALidInUse) {
   Fabric f = fabric_from("S1-H2 S1~H1");
   claim(f, "S1", 1), claim(f, "H2", 2), claim(f, "H1", 2);
