@@ -233,7 +233,7 @@ void QosAudit::note_looked(std::set<RefusedTable> refused) {
   state.refused_tables.clear();
 }
 
-/// The site has no tables for now: what comes up meanwhile is looked at when it has them again.
+/// Of a site without tables nobody is looked at; who comes up then is, once the site has some.
 void QosAudit::forget_unasked() {
   const Fabric& fabric = run_.fabric();
   std::erase_if(run_.state.audited_ports, [&](const PortRef& ref) {

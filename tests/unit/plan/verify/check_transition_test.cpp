@@ -52,6 +52,15 @@ std::uint32_t& order_of(const HandMade& made,
   return phase.certificate[port_towards(*made.fabric, from, to)];
 }
 
+/// What has to come first comes with what follows it.
+void write_first_with_last(const HandMade&, TransitionPlan& plan) {
+  TransitionPhase& last = plan.phases.back();
+  const std::vector<EntryChange> first = plan.phases.front().entries;
+  last.entries.insert(last.entries.end(), first.begin(), first.end());
+  std::ranges::sort(last.entries);
+  if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
+}
+
 const Forgery kForgeries[] = {
     {"AMissingPhase",
      loop_of_two,
@@ -70,23 +79,11 @@ const Forgery kForgeries[] = {
      "phase 1: packets to lid 3 can go from "},
     {"PacketsLedToASwitchThatHasNoEntryYet",
      first_entry,
-     [](const HandMade&, TransitionPlan& plan) {
-       plan.phases.back().entries.insert(plan.phases.back().entries.end(),
-                                         plan.phases.front().entries.begin(),
-                                         plan.phases.front().entries.end());
-       std::ranges::sort(plan.phases.back().entries);
-       if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
-     },
+     write_first_with_last,
      "phase 1: its entry for lid 3 at S1 leads to S2, which may have none yet"},
     {"PacketsLedToASwitchThatStillLeadsOverALostCable",
      dead_entry,
-     [](const HandMade&, TransitionPlan& plan) {
-       plan.phases.back().entries.insert(plan.phases.back().entries.end(),
-                                         plan.phases.front().entries.begin(),
-                                         plan.phases.front().entries.end());
-       std::ranges::sort(plan.phases.back().entries);
-       if (plan.phases.size() > 1) plan.phases.erase(plan.phases.begin());
-     },
+     write_first_with_last,
      "phase 1: its entry for lid 3 at S1 leads to S2, which may have none yet"},
     {"PacketsLedToASwitchThatGetsItsEntryInALaterPhase",
      first_entry_that_waits,
