@@ -1,6 +1,8 @@
 // Small networks on which each thing that can go wrong with a transition does.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "tests/unit/plan/table_text.h"
 
 namespace smd::test {
@@ -49,8 +51,13 @@ inline HandMade first_entry() {
 
 // The same where S2 has an entry for H3, which leads over a cable that is gone.
 inline HandMade dead_entry() {
-  HandMade made = first_entry();
-  made.held = tables_from(*made.fabric, "S2>H3=H3", made.held);
+  HandMade made{"S1:1-S2:1 S2:4-S3:1 S3:2-S4:1 S4:2-S1:2 S1:3-H1 S3:3-H3",
+                "S1>H3=S4 S4>H3=S3 S3>H3=H3 S1>H1=H1",
+                "S1>H3=S2 S2>H3=S3"};
+  const SwitchIdx at = switch_named(*made.fabric, "S2");
+  const PortIdx dead = made.fabric->port_of(made.fabric->switch_node[at], PortNum{3});
+  EXPECT_EQ(made.fabric->peer[dead], kNone<PortIdx>);
+  made.held.set_route(at, Lid{3}, PortNum{3});
   return made;
 }
 
