@@ -17,6 +17,7 @@
 namespace smd {
 namespace daemon_alarms_test {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -113,7 +114,8 @@ TEST_F(DaemonAlarms, TellOfAnAdapterThatIsWaitedForWhileItIs) {
   EXPECT_EQ(daemon.run(), 0);
   EXPECT_THAT(at_first, IsEmpty()) << "a driver takes its time";
   EXPECT_THAT(waiting, ElementsAre(HasSubstr("waits for a device since ")));
-  EXPECT_THAT(waiting, ElementsAre(HasSubstr("; tried again in 1 s")));
+  // 0 where the alarm is read at the moment at which it is tried again.
+  EXPECT_THAT(waiting, ElementsAre(ContainsRegex("; tried again in [01] s")));
   EXPECT_EQ(counted, 1) << "without a manager, too";
   EXPECT_TRUE(over);
 }
