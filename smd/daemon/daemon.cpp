@@ -1,7 +1,5 @@
 #include "smd/daemon/daemon.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <boost/crc.hpp>
 #include <chrono>
@@ -11,11 +9,7 @@
 #include <utility>
 
 #include "smd/base/log.h"
-#include "smd/base/read_file.h"
-#include "smd/replica/stream.h"
-#include "smd/report/admin_commands.h"
 #include "smd/report/cycle_text.h"
-#include "smd/report/metrics.h"
 #include "smd/routing/engine.h"
 
 namespace smd {
@@ -28,17 +22,8 @@ constexpr Duration kFinishPause = std::chrono::milliseconds(5);
 /// longer show, and for events that nobody was told of.
 constexpr Duration kTick = std::chrono::seconds(1);
 
-/// Until an address or a file that could not be used is tried again.
-constexpr Duration kListenAgain = std::chrono::seconds(10);
-
 /// A boot in which the adapter's driver takes its time is no trouble.
 constexpr Duration kDevicePatience = std::chrono::seconds(5);
-
-/// As much as `smctl` may say at once.
-constexpr std::size_t kMostRestBody = 64 * 1024;
-
-/// A handshake takes one or two milliseconds of the loop.
-constexpr Rate kRestClients{.burst = 16, .refill = std::chrono::milliseconds(20)};
 
 /// Why a running daemon cannot go on with `fresh`, which is `in_force` until a restart; empty when
 /// it can. The file that it was read from breaks no rule about what it alone says.
@@ -71,31 +56,6 @@ void keep_until_restart(const Config& running, Config& fresh) {
   fresh.rest = running.rest;
   fresh.sm.state_dir = running.sm.state_dir;
   fresh.replica = running.replica;
-}
-
-/// Certificates, keys and tokens: the text of their files by option, of those that can be read.
-using KeyFiles = std::map<std::string, std::string>;
-
-void read_key_file(std::string_view option, const std::string& file, KeyFiles& out) {
-  if (file.empty()) return;
-  if (auto text = read_file(file, kLargestSettings)) out[std::string(option)] = std::move(*text);
-}
-
-KeyFiles read_key_files(const ReplicaConfig& config) {
-  KeyFiles out;
-  read_key_file("replica.certificate", config.certificate, out);
-  read_key_file("replica.key", config.key, out);
-  read_key_file("replica.ca", config.ca, out);
-  return out;
-}
-
-KeyFiles read_key_files(const RestConfig& config) {
-  KeyFiles out;
-  read_key_file("rest.token_file", config.token_file, out);
-  read_key_file("rest.certificate", config.certificate, out);
-  read_key_file("rest.key", config.key, out);
-  read_key_file("rest.ca", config.ca, out);
-  return out;
 }
 
 std::int64_t wall_ms() {
@@ -131,10 +91,21 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       event_program_(runtime),
       asked_dumps_(runtime),
       kept_dumps_(runtime),
+      servers_(runtime,
+               options_.config,
+               store_,
+               {.context = [this] { return admin_context(); },
+                .numbers = [this] { return numbers(); },
+                .on_replica_opened =
+                    [this] {
+                      share_options();
+                      note_role();
+                    },
+                .wall = wall_ms}),
       started_(runtime.now()) {
   store_.changed().subscribe([this](const StateKind& kind) {
     files_.note_change(kind);
-    if (replica_) replica_->note_change(kind);
+    if (StandbyReplication* replica = servers_.replica()) replica->note_change(kind);
   });
 }
 
@@ -225,23 +196,13 @@ std::vector<std::string> Daemon::alarms() const {
         each.faults.size() > 1 ? fmt::format(" (and {} more)", each.faults.size() - 1) : "",
         each.at));
   }
-  const std::vector<std::string> differ =
-      replica_ ? replica_->differing_options() : std::vector<std::string>();
-  if (!differ.empty())
-    out.push_back(fmt::format("options that the master has otherwise: {}; a takeover changes them",
-                              fmt::join(differ, ", ")));
-  if (replica_ && !replica_->alarm().empty()) out.push_back(replica_->alarm());
   for (const std::string& each : partitions_.conflicts()) out.push_back("partitions: " + each);
   if (std::string unsaved = files_.alarm(); !unsaved.empty()) out.push_back(std::move(unsaved));
   if (!options_.log_trouble.empty())
     out.push_back("the log is not where log.sink says: " + options_.log_trouble);
   if (const std::string why = log::write_trouble(); !why.empty())
     out.push_back("the log file takes no lines, which go to standard error: " + why);
-  if (!admin_trouble_.empty()) out.push_back("nobody can ask with smctl: " + admin_trouble_);
-  if (!metrics_trouble_.empty()) out.push_back("nobody can read numbers: " + metrics_trouble_);
-  if (!rest_trouble_.empty()) out.push_back("nobody can call over HTTP: " + rest_trouble_);
-  if (!replica_trouble_.empty())
-    out.push_back("managers keep no copy of each other's state: " + replica_trouble_);
+  std::ranges::move(servers_.alarms(), std::back_inserter(out));
   return out;
 }
 
@@ -283,12 +244,10 @@ int Daemon::run() {
     reload();
   });
   if (!options_.once) {
-    register_commands(commands_, admin_context());
-    if (!start_admin()) {
+    if (!servers_.open()) {
       files_.flush();
       return 1;
     }
-    start_servers();
   }
   log_remarks(options_.config);
   feed_watchdog();
@@ -317,203 +276,28 @@ AdminContext Daemon::admin_context() {
           .watch = [this]() -> const PathWatch* {
             return opened_ ? &opened_->session->watch() : nullptr;
           },
-          .replica = [this] { return replica_view(); },
+          .replica = [this] { return servers_.replica_view(); },
           .alarms = [this] { return alarms(); },
           .dumps = &asked_dumps_,
           .partitions = &partitions_,
           .version = options_.version};
 }
 
-/// False: another smd listens there.
-bool Daemon::start_admin() {
-  if (admin_) return true;
-  const AdminConfig& config = options_.config.admin;
-  auto server = SocketServer::listen(
-      runtime_, commands_, {.path = config.socket, .mode = config.socket_mode});
-  if (server) {
-    admin_ = std::move(*server);
-    if (!std::exchange(admin_trouble_, "").empty())
-      log::info("admin.listen", "at={}", config.socket);
-    return true;
-  }
-  const bool taken = server.error().code == Errc::Busy;
-  if (admin_trouble_ == server.error().context) return !taken;
-  admin_trouble_ = server.error().context;
-  log::error("admin.listen", "why=\"{}\" retry_in=10s", admin_trouble_);
-  return !taken;
-}
-
-/// A fabric whose manager nobody can ask, without numbers, or without a copy of its state, is
-/// better than one without a manager. An address that is not there yet may come: after a boot the
-/// network may take its time.
-void Daemon::start_servers() {
-  static_cast<void>(start_admin());
-  start_replica();
-  start_metrics();
-  start_rest();
-  if (admin_trouble_.empty() && replica_trouble_.empty() && metrics_trouble_.empty() &&
-      rest_trouble_.empty())
-    return;
-  listen_again_ = Timer(runtime_, runtime_.now() + kListenAgain, [this] { start_servers(); });
-}
-
-void Daemon::start_metrics() {
-  const std::string& at = options_.config.metrics.listen;
-  if (at.empty() || metrics_) return;
-  const auto numbers = [this] {
-    return print_metrics(
-        {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
-         .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
-         .replica = replica_view(),
-         .rest = rest_stats(),
-         .alarms = alarms().size(),
-         .uptime = runtime_.now() - started_});
-  };
-  HttpServerOptions options{.listen = at};
-  options.on_accept_failed = [](const std::string& why) {
-    log::warn("metrics.accept_failed", "why=\"{}\" retry_in=1s", why);
-  };
-  auto server = HttpServer::listen(runtime_, serve_metrics(runtime_, numbers), std::move(options));
-  if (!server) {
-    if (metrics_trouble_ == server.error().context) return;
-    metrics_trouble_ = server.error().context;
-    log::error("metrics.listen", "why=\"{}\" retry_in=10s", metrics_trouble_);
-    return;
-  }
-  metrics_trouble_.clear();
-  metrics_ = std::move(*server);
-  log::info("metrics.listen", "at={} port={}", at, metrics_->port());
-}
-
-void Daemon::start_rest() {
-  if (options_.config.rest.listen.empty() || rest_) return;
-  const auto opened = open_rest();
-  if (opened) return rest_trouble_.clear();
-  if (rest_trouble_ == opened.error().context) return;
-  rest_trouble_ = opened.error().context;
-  log::error("rest.listen", "why=\"{}\" retry_in=10s", rest_trouble_);
-}
-
-Result<void> Daemon::open_rest() {
-  const RestConfig& config = options_.config.rest;
-  UfmCalls::Options calls{.tokens = {}, .show_keys = config.show_keys};
-  if (!config.token_file.empty()) {
-    auto tokens = read_tokens(config.token_file);
-    if (!tokens) return tl::unexpected<Error>(tokens.error());
-    calls.tokens = std::move(*tokens);
-  }
-  ufm_ = std::make_unique<UfmCalls>(admin_context(), std::move(calls));
-  HttpServerOptions options{.listen = config.listen,
-                            .max_body = kMostRestBody,
-                            .taken = kRestClients,
-                            .certificate = config.certificate,
-                            .key = config.key,
-                            .ca = config.ca};
-  options.on_accept_failed = [](const std::string& why) {
-    log::warn("rest.accept_failed", "why=\"{}\" retry_in=1s", why);
-  };
-  auto server = HttpServer::listen(
-      runtime_,
-      [this](const HttpRequest& request) { return ufm_->answer(request); },
-      std::move(options));
-  if (!server) return tl::unexpected<Error>(server.error());
-  rest_ = std::move(*server);
-  key_files_.merge(read_key_files(config));
-  log::info("rest.listen",
-            "at={} port={} tls={}",
-            config.listen,
-            rest_->port(),
-            config.certificate.empty() ? "no" : "yes");
-  return {};
-}
-
-/// Where one of them cannot be used, all stay as they were.
-Result<void> Daemon::read_rest_files() {
-  const RestConfig& config = options_.config.rest;
-  std::vector<std::string> tokens;
-  if (!config.token_file.empty()) {
-    auto read = read_tokens(config.token_file);
-    if (!read) return tl::unexpected<Error>(read.error());
-    tokens = std::move(*read);
-  }
-  if (auto taken = rest_->read_certificates(); !taken) return taken;
-  ufm_->take_tokens(std::move(tokens));
-  return {};
-}
-
-/// Paths stay until a restart; what stands in the files does where it says so.
-void Daemon::compare_key_files() {
-  const auto find_changed = [this](const KeyFiles& now, std::string_view section) {
-    std::vector<std::string> changed;
-    for (const auto& [option, text] : now) {
-      if (key_files_[option] != text) changed.push_back(option);
-    }
-    for (const auto& [option, text] : key_files_) {
-      if (option.starts_with(section) && !now.contains(option)) changed.push_back(option);
-    }
-    return changed;
-  };
-  if (replica_) {
-    for (const std::string& option :
-         find_changed(read_key_files(options_.config.replica), "replica."))
-      log::info("config.change", "key={} what=content effect=after_restart", option);
-  }
-  if (!rest_) return;
-  KeyFiles now = read_key_files(options_.config.rest);
-  const std::vector<std::string> changed = find_changed(now, "rest.");
-  if (changed.empty()) return;
-  if (const auto taken = read_rest_files(); !taken)
-    return log::error("rest.listen", "why=\"{}\" kept=old", taken.error().context);
-  for (const std::string& option : changed) {
-    log::info("config.change", "key={} what=content", option);
-    key_files_[option] = std::move(now[option]);
-  }
-}
-
-std::optional<RestStats> Daemon::rest_stats() const {
-  if (!rest_) return std::nullopt;
-  RestStats stats = ufm_->stats();
-  stats.server = rest_->stats();
-  return stats;
-}
-
-std::optional<ReplicaView> Daemon::replica_view() const {
-  if (!replica_) return std::nullopt;
-  return ReplicaView{
-      .server = replica_->server(), .client = replica_->client(), .refused = network_->refused()};
-}
-
-void Daemon::start_replica() {
-  const ReplicaConfig& config = options_.config.replica;
-  if (!config.enabled() || replica_) return;
-  auto network =
-      replica::TlsNetwork::open(runtime_,
-                                {.listen = config.listen,
-                                 .certificate = config.certificate,
-                                 .key = config.key,
-                                 .ca = config.ca,
-                                 .names = replica::names_of(config.peers)},
-                                [this](auto stream) { replica_->accept(std::move(stream)); });
-  if (!network) {
-    if (replica_trouble_ == network.error().context) return;
-    replica_trouble_ = network.error().context;
-    log::error("replica.open", "why=\"{}\" retry_in=10s", replica_trouble_);
-    return;
-  }
-  network_ = std::move(*network);
-  key_files_.merge(read_key_files(config));
-  replica_ =
-      std::make_unique<StandbyReplication>(runtime_, *network_, config.peers, wall_ms, store_);
-  replica_trouble_.clear();
-  share_options();
-  note_role();
+MetricsInput Daemon::numbers() const {
+  return {.session = opened_ ? std::optional(opened_->session->view()) : std::nullopt,
+          .received = opened_ ? opened_->transport->receive_stats() : ReceiveStats{},
+          .replica = servers_.replica_view(),
+          .rest = servers_.rest_stats(),
+          .alarms = alarms().size(),
+          .uptime = runtime_.now() - started_};
 }
 
 /// Of files that options name, managers should have the same text, wherever it is. Of keys the
 /// peer gets no sum, which would let whoever sees it try guesses: it is told which kinds of M_Keys
 /// there are, so that one with and one without are told apart.
 void Daemon::share_options() {
-  if (!replica_) return;
+  StandbyReplication* replica = servers_.replica();
+  if (replica == nullptr) return;
   // Roots are options themselves; names of nodes make no difference to a port.
   constexpr std::pair<std::string_view, std::string_view> kCompared[] = {
       {"partitions", "partitions.file"}, {"qos_policy", "qos.policy_file"}};
@@ -532,14 +316,15 @@ void Daemon::share_options() {
     for (const MKeySource& each : keys) text += each.seed.empty() ? " key" : " seed";
     text += '\n';
   }
-  replica_->set_options(std::move(text));
+  replica->set_options(std::move(text));
 }
 
 /// The manager is asked while it lives: the replication is told before it goes.
 void Daemon::note_role() {
-  if (!replica_) return;
-  replica_->note_role(opened_ ? &opened_->session->manager() : nullptr,
-                      options_.config.sm.subnet_prefix);
+  StandbyReplication* replica = servers_.replica();
+  if (replica == nullptr) return;
+  replica->note_role(opened_ ? &opened_->session->manager() : nullptr,
+                     options_.config.sm.subnet_prefix);
 }
 
 void Daemon::open() {
@@ -571,7 +356,8 @@ SubnetManager::Observer Daemon::observe() {
   observer.on_lost = [this](const Error& error) { on_lost(error); };
   observer.on_role = [this](SmState) { note_role(); };
   observer.standby_is_behind = [this](Guid standby) {
-    return replica_ && replica_->is_behind(standby);
+    StandbyReplication* replica = servers_.replica();
+    return replica != nullptr && replica->is_behind(standby);
   };
   return observer;
 }
@@ -608,7 +394,8 @@ void Daemon::on_lost(const Error& error) {
 
 void Daemon::close() {
   finish_.reset();
-  if (replica_) replica_->note_role(nullptr, options_.config.sm.subnet_prefix);
+  if (StandbyReplication* replica = servers_.replica())
+    replica->note_role(nullptr, options_.config.sm.subnet_prefix);
   opened_.reset();
 }
 
@@ -694,7 +481,7 @@ void Daemon::reload() {
   const bool renamed = in_force.sm.subnet_prefix != options_.config.sm.subnet_prefix;
   options_.config = std::move(in_force);
   share_options();
-  compare_key_files();
+  servers_.read_key_files_again();
   adopt_partition_file();
   if (const auto level = log::parse_level(options_.config.log.level)) log::set_level(*level);
   if (opened_) {

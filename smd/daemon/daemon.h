@@ -5,23 +5,17 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "smd/admin/commands.h"
-#include "smd/admin/http_server.h"
-#include "smd/admin/socket_server.h"
 #include "smd/config/config.h"
 #include "smd/daemon/notifications.h"
+#include "smd/daemon/servers.h"
 #include "smd/daemon/session.h"
-#include "smd/daemon/standby_replication.h"
 #include "smd/manager/partition_control.h"
-#include "smd/replica/tls.h"
-#include "smd/report/admin_commands.h"
 #include "smd/report/dump.h"
 #include "smd/runtime/asio_runtime.h"
 #include "smd/state/state_directory.h"
@@ -101,17 +95,8 @@ class Daemon {
   [[nodiscard]] Settings settings() const;
   [[nodiscard]] std::vector<std::string> alarms() const;
   [[nodiscard]] std::string print_waiting() const;
-  bool start_admin();
-  void start_servers();
-  void start_metrics();
-  void start_rest();
-  [[nodiscard]] Result<void> open_rest();
-  [[nodiscard]] Result<void> read_rest_files();
-  void compare_key_files();
   [[nodiscard]] AdminContext admin_context();
-  void start_replica();
-  [[nodiscard]] std::optional<ReplicaView> replica_view() const;
-  [[nodiscard]] std::optional<RestStats> rest_stats() const;
+  [[nodiscard]] MetricsInput numbers() const;
   void note_role();
   void share_options();
 
@@ -119,17 +104,7 @@ class Daemon {
   DaemonOptions options_;
   OpenTransport open_;
   ServiceNotify notify_;
-  CommandTable commands_;
-  std::unique_ptr<SocketServer> admin_;
-  std::unique_ptr<HttpServer> metrics_;
-  std::unique_ptr<UfmCalls> ufm_;
-  std::unique_ptr<HttpServer> rest_;              // calls `ufm_`
-  std::map<std::string, std::string> key_files_;  // text that servers were given, by option
   std::string config_trouble_;     // why the file is refused; empty: it is in force, as the next
-  std::string admin_trouble_;      // why nobody can ask on the socket
-  std::string metrics_trouble_;    // why nobody can read numbers
-  std::string rest_trouble_;       // why nobody can call; empty: somebody can, or shall not
-  std::string replica_trouble_;    // why managers keep no copies of each other's state
   std::optional<StateLock> lock_;  // of the state directory
   StateStore store_;
   StateFiles files_;
@@ -141,13 +116,11 @@ class Daemon {
   DumpWriter kept_dumps_;         // of sm.dump_dir
   DumpState dumped_;              // what they were begun with last
   std::string dump_trouble_;      // of the last that ended; empty: none
-  std::unique_ptr<replica::TlsNetwork> network_;
-  std::unique_ptr<StandbyReplication> replica_;
+  Servers servers_;
   std::optional<Opened> opened_;
   std::optional<Waiting> waiting_;
   Duration backoff_{0};
   Timer reopen_;
-  Timer listen_again_;
   Timer watchdog_;
   Timer tick_;
   Timer finish_;
