@@ -92,6 +92,7 @@ struct StateOptions {
   std::string opensm_dir;          // where the latter's files go
   std::vector<std::string> files;  // to be imported, in this order
   bool replace = false;            // what is there already; of an export it is put aside
+  bool leave_turns = false;        // that are blocked, under OpenSM, too
 };
 
 struct OpensmImportOptions {

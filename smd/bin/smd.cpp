@@ -405,6 +405,9 @@ int run_command_line(int argc, char** argv) {
   out.flag("--replace",
            options.state.replace,
            "With --as opensm: files of before are called NAME.before-smd from then on");
+  out.flag("--leave-turns",
+           options.state.leave_turns,
+           "With --as opensm: although turns are blocked, as of switches that are gone");
   Command in =
       state.command("import", "Take over an export, or OpenSM's guid2lid and opensm-sa.dump");
   in.option("FILE", options.state.files, "Told apart by their content").required();

@@ -375,6 +375,21 @@ Result<void> write_in_place_of(const std::string& path, const std::string& text)
   return fail(Errc::Io, fmt::format("{}: {}", path, std::strerror(why)));
 }
 
+/// OpenSM, which knows nothing of blocked turns, would lead routes over them.
+Faults find_blocked(const StateBundle& bundle, const std::string& dir) {
+  const auto found = bundle.find("turns");
+  if (found == bundle.end()) return {};
+  const auto turns = parse_turns(found->second, state_path(dir, "turns"));
+  if (!turns) return turns.error();
+  if (turns->empty()) return {};
+  return {{state_path(dir, "turns"),
+           0,
+           fmt::format("{} turns may be blocked, and packets of OpenSM's routes over them would be "
+                       "discarded; start smd once more, which opens them, stop it and export "
+                       "again; or --leave-turns, where these switches are gone for good",
+                       turns->size())}};
+}
+
 }  // namespace
 
 int export_state(const Config& config, const StateOptions& options) {
@@ -391,6 +406,10 @@ int export_state(const Config& config, const StateOptions& options) {
   const auto bundle = read_bundle(dir);
   if (!bundle) return print_faults(bundle.error());
   if (for_opensm) {
+    if (const auto faults = find_blocked(*bundle, dir); !faults.empty() && !options.leave_turns)
+      return print_faults(faults);
+    // What clients leave with OpenSM is in no records of ours.
+    if (const auto forgotten = unseal_records(dir); !forgotten) return report(forgotten.error());
     const auto files = export_for_opensm(
         *bundle, {.from = dir, .subnet_prefix = config.sm.subnet_prefix, .wall_ms = wall_ms()});
     return files ? write_files(*files, options.opensm_dir, options.replace)
@@ -469,6 +488,8 @@ int import_state(const Config& config, const StateOptions& options) {
     if (options.replace || (there && there->empty())) continue;
     return print_faults(Faults{{state_path(dir, kind), 0, "is there already; --replace it?"}});
   }
+  // Another manager may have ruled since our records were written.
+  if (const auto forgotten = unseal_records(dir); !forgotten) return report(forgotten.error());
   for (const auto& [kind, content] : all) {
     const bool journaled = kind == "records";
     if (auto written = journaled ? replace_records(dir, content) : write_state(dir, kind, content);

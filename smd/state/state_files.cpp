@@ -78,6 +78,13 @@ Result<void> replace_records(const std::string& state_dir, const std::string& te
   return StateJournal(disk, kRecords, state_path(state_dir, kRecords)).replace(text);
 }
 
+Result<void> unseal_records(const std::string& state_dir) {
+  RealDisk disk(state_dir);
+  const std::string where = state_path(state_dir, kRecords);
+  if (StateJournal(disk, kRecords, where).unseal()) return {};
+  return fail(Errc::Io, fmt::format("{}.complete cannot be removed", where));
+}
+
 FindPreviousText find_last_good(const std::string& state_dir) {
   return [state_dir](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
     auto text = read_state(state_dir, kind);

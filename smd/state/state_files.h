@@ -22,6 +22,9 @@ namespace smd {
 /// In place of the file and its journal.
 Result<void> replace_records(const std::string& state_dir, const std::string& text);
 
+/// What is there may not be all that clients left: the next start asks each of them.
+[[nodiscard]] Result<void> unseal_records(const std::string& state_dir);
+
 // The state directory has a copy of each file that the configuration names, as its text came into
 // force last: the kind of the file is the name of the copy.
 

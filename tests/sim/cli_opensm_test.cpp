@@ -81,6 +81,39 @@ TEST(StateExport, ForOpensmPutsAsideWhatIsThere) {
                {"--replace: is for --as opensm"});
 }
 
+TEST(StateExport, ForOpensmLeavesNoTurnBlockedUnasked) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  std::ofstream(lids.folder() + "/turns") << "0x0000000000000007 1 2\n0x0000000000000007 2 1\n";
+  const std::string cache = lids.folder() + "/cache";
+  std::vector<std::string> words{
+      "state", "export", "--dir", lids.folder(), "--as", "opensm", cache};
+  expect_fault(smd(words), {"/turns: 2 turns may be blocked", "start smd once more"});
+  EXPECT_FALSE(std::filesystem::exists(cache));
+  words.push_back("--leave-turns");
+  EXPECT_EQ(smd(words).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(cache + "/guid2lid"));
+}
+
+TEST(StateExport, ForOpensmAndImportsTakeRecordsForIncomplete) {
+  const Written lids("lids", "0x0000000000000001 0x0001 0\n");
+  const std::string mark = lids.folder() + "/records.complete";
+  std::ofstream(mark) << "of an end in order\n";
+  const std::string cache = lids.folder() + "/cache";
+  ASSERT_EQ(smd({"state", "export", "--dir", lids.folder()}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(mark)) << "a copy changes nothing";
+  ASSERT_EQ(smd({"state", "export", "--dir", lids.folder(), "--as", "opensm", cache}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(mark)) << "OpenSM rules now";
+  std::ofstream(mark) << "of an end in order\n";
+  const std::vector<std::string> import{
+      "state", "import", "--dir", lids.folder(), cache + "/guid2lid"};
+  EXPECT_EQ(smd(import).exit_code, 2);
+  EXPECT_TRUE(std::filesystem::exists(mark)) << "nothing was taken over";
+  std::vector<std::string> replace = import;
+  replace.push_back("--replace");
+  ASSERT_EQ(smd(replace).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(mark)) << "OpenSM ruled";
+}
+
 /// Runs `work` on a thread whose processes find no file system with hard links.
 void without_links(const std::function<void()>& work) {
   std::thread([&] {
