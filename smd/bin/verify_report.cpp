@@ -128,6 +128,12 @@ VerifyReport verify_tables(const VerifyInput& input, bool any_sl, unsigned permu
     report.notes.emplace_back(
         "the credit loop takes packets that switches themselves send; those of hosts have none");
   }
+  const bool given_sls = !input.routing.sl_to_vl.empty() && !any_sl;
+  if (!report.routes.acyclic && given_sls && !input.offered) {
+    report.notes.emplace_back(
+        "every path was taken to use any SL; with the SLs of paths (--path-sl) there may be no "
+        "credit loop");
+  }
   if (report.routes.unreachable != 0) report.between_switches = count_between_switches(input);
   const std::vector<PortIdx> hosts = find_hosts(fabric, input.lids);
   if (hosts.empty()) return report;

@@ -226,9 +226,12 @@ Options sm_options() {
       sm("lmc", &T::lmc, number(0, 7)).means("Adapter and router ports get 2^lmc LIDs"),
       sm("lmc_enhanced_port0", &T::lmc_enhanced_port0, number(0, 7))
           .means("Enhanced switch ports 0 get 2^lmc_enhanced_port0 LIDs"),
-      sm("lid_min", &T::lid_min, number(1, kTopUnicastLid.value())).means("Lowest LID to hand out"),
+      sm("lid_min", &T::lid_min, number(1, kTopUnicastLid.value()))
+          .means("Lowest LID to hand out. Ports that have a lower one get another, also those that "
+                 "run: their connections end"),
       sm("lid_max", &T::lid_max, number(1, kTopUnicastLid.value()))
-          .means("Highest LID to hand out"),
+          .means(
+              "Highest LID to hand out. Ports that have a higher one get another, as with lid_min"),
       sm("drain_us", &T::drain_us, number(0, 10000000, "microseconds"))
           .means("Wait after each phase of a plan that counts on channels to empty between phases"),
       sm("plan_budget_ms", &T::plan_budget_ms, number(1, 600000, "milliseconds"))

@@ -13,6 +13,7 @@ namespace smd::test {
 namespace verify_program_test {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// Of the ring whose lanes are `sl2vl`.
 Finished verify_ring(const std::string& sl2vl,
@@ -47,6 +48,16 @@ TEST(VerifyProgram, AnySlMeansThatHostsMayUseOthersThanTheyWereGiven) {
   EXPECT_EQ(any.exit_code, 1) << any.out << any.err;
   EXPECT_THAT(any.out, HasSubstr("FOUND: sw-0:1(VL"));
   EXPECT_THAT(any.out, HasSubstr("NOT SOUND"));
+}
+
+TEST(VerifyProgram, SaysThatPathsWereTakenToUseAnySl) {
+  const std::string lanes = one_way_ring::identity();
+  constexpr const char* kNote = "  note         every path was taken to use any SL; ";
+  const Finished without = verify_ring(lanes);
+  EXPECT_EQ(without.exit_code, 1) << without.out << without.err;
+  EXPECT_THAT(without.out, HasSubstr(kNote));
+  EXPECT_THAT(verify_ring(lanes, {}, {"--any-sl"}).out, Not(HasSubstr(kNote))) << "asked for";
+  EXPECT_THAT(verify_ring(lanes, one_way_ring::paths()).out, Not(HasSubstr(kNote)));
 }
 
 // All SLs are alike here, and what was judged is said.
