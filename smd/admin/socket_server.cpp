@@ -101,23 +101,29 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
         });
   }
 
-  /// Runs complete requests until one's answer has to wait for its reader.
+  /// Runs one complete request; those that were sent with it wait for a turn of the loop each, and
+  /// for the reader of this one's answer.
   void serve(const ClientPtr& client) {
-    while (true) {
-      const std::size_t end = client->in.find('\n');
-      if (std::min(end, client->in.size()) > options.max_request) {
-        return refuse(client,
-                      fmt::format("the request is longer than {} bytes", options.max_request));
-      }
-      if (end == std::string::npos) return read(client);
-      const std::string request = client->in.substr(0, end);
-      client->in.erase(0, end + 1);
-      client->idle.reset();
-      client->out = commands.answer(request) + "\n";
-      client->sent = 0;
-      if (!flush(client)) return;
-      await_request(client);
+    const std::size_t end = client->in.find('\n');
+    if (std::min(end, client->in.size()) > options.max_request) {
+      return refuse(client,
+                    fmt::format("the request is longer than {} bytes", options.max_request));
     }
+    if (end == std::string::npos) return read(client);
+    const std::string request = client->in.substr(0, end);
+    client->in.erase(0, end + 1);
+    client->idle.reset();
+    client->out = commands.answer(request) + "\n";
+    client->sent = 0;
+    if (flush(client)) serve_next(client);
+  }
+
+  void serve_next(const ClientPtr& client) {
+    await_request(client);
+    if (client->in.find('\n') == std::string::npos) return serve(client);
+    runtime.post([self = shared_from_this(), client] {
+      if (!self->closed && client->socket.is_open()) self->serve(client);
+    });
   }
 
   void refuse(const ClientPtr& client, const std::string& why) {
@@ -164,9 +170,7 @@ struct SocketServer::Impl : std::enable_shared_from_this<Impl> {
                               [self = shared_from_this(), client](const ErrorCode& error) {
                                 if (self->closed || !client->socket.is_open()) return;
                                 if (error) return self->drop(client);
-                                if (!self->flush(client)) return;
-                                self->await_request(client);
-                                self->serve(client);
+                                if (self->flush(client)) self->serve_next(client);
                               });
   }
 

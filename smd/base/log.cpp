@@ -203,7 +203,7 @@ struct State {
     auto logger = std::make_shared<spdlog::logger>("smd", std::move(sink));
     logger->set_level(spdlog::level::trace);
     logger->flush_on(spdlog::level::info);
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
     return logger;
   }
 };
@@ -278,6 +278,33 @@ unsigned long count(Level level) {
   unsigned long total = 0;
   for (std::size_t i = static_cast<std::size_t>(level); i < kLevels; ++i) total += g_count[i];
   return total;
+}
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::uint64_t find_quoted(std::string_view format) {
+  std::uint64_t out = 0;
+  unsigned argument = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    if (format[i] == '"') quoted = !quoted;
+    if (format[i] != '{') continue;
+    if (format.substr(i).starts_with("{{")) {
+      ++i;
+      continue;
+    }
+    if (quoted) out |= std::uint64_t{1} << argument;
+    ++argument;
+    i = format.find('}', i);
+  }
+  return out;
 }
 
 void write(Level level, std::string_view event, std::string text) {

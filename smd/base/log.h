@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -115,9 +116,31 @@ void set_ident(std::string ident);
 /// stay as they are. Each line is in the old file or in the new one. Io: as above.
 Result<void> reopen_sink();
 
+/// As it stands between quotes: its own quotes and backslashes follow a backslash.
+[[nodiscard]] std::string escape(std::string_view text);
+
+/// Bit I: argument I of `format` stands between quotes, as in `why="{}"`. Of the first 64, which
+/// are taken in their order.
+[[nodiscard]] std::uint64_t find_quoted(std::string_view format);
+
+/// Texts of others, such as names of nodes, end no quotes.
+template <class T>
+decltype(auto) escape_if(bool quoted, const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    return quoted ? escape(value) : std::string(std::string_view(value));
+  else
+    return (value);
+}
+
 template <class... Args>
 void line(Level level, std::string_view event, fmt::format_string<Args...> f, Args&&... args) {
-  if (enabled(level)) write(level, event, fmt::format(f, std::forward<Args>(args)...));
+  if (!enabled(level)) return;
+  const fmt::string_view format = f;
+  const std::uint64_t quoted = find_quoted({format.data(), format.size()});
+  const auto print = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return fmt::format(fmt::runtime(format), escape_if((quoted >> I & 1U) != 0, args)...);
+  };
+  write(level, event, print(std::index_sequence_for<Args...>()));
 }
 
 template <class... Args>

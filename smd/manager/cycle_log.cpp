@@ -52,8 +52,8 @@ std::string find_lost(const NodeNames& names, const PortRef& port) {
 
 /// Of a port that leads to silence: " name="spine-1" led_to="leaf-3"".
 std::string print_fields(const std::string& name, const std::string& lost) {
-  return (name.empty() ? "" : fmt::format(" name=\"{}\"", name)) +
-         (lost.empty() ? "" : fmt::format(" led_to=\"{}\"", lost));
+  return (name.empty() ? "" : fmt::format(" name=\"{}\"", log::escape(name))) +
+         (lost.empty() ? "" : fmt::format(" led_to=\"{}\"", log::escape(lost)));
 }
 
 /// The same for people: " (spine-1, led to leaf-3)".

@@ -255,7 +255,7 @@ struct TlsNetwork::Impl : std::enable_shared_from_this<Impl> {
 
   void refuse(Handshake& guest, const std::string& why) {
     ++refused;
-    const std::string line = fmt::format("peer={} why=\"{}\"", guest.name, why);
+    const std::string line = fmt::format("peer={} why=\"{}\"", guest.name, log::escape(why));
     if (line != said || runtime.now() - said_at > kQuiet) {
       log::warn("replica.refused", "{} so_far={}", line, refused);
       said = line;

@@ -40,6 +40,27 @@ Result<std::string> text_arg(const nlohmann::json& args, const char* key) {
 
 bool is_key(char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); }
 
+/// What stands between quotes, without the backslashes that log::escape() put there.
+std::string take_quoted(std::string_view& text) {
+  std::string out;
+  for (text.remove_prefix(1); !text.empty(); text.remove_prefix(1)) {
+    if (text.front() == '"') {
+      text.remove_prefix(1);
+      break;
+    }
+    if (text.starts_with("\\\"") || text.starts_with("\\\\")) text.remove_prefix(1);
+    out += text.front();
+  }
+  return out;
+}
+
+std::string take_word(std::string_view& text) {
+  std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  if (word.ends_with(';')) word.remove_suffix(1);
+  return std::string(word);
+}
+
 /// What a line says as key=value or key="some words".
 nlohmann::ordered_json fields_of(std::string_view text) {
   nlohmann::ordered_json fields = nlohmann::ordered_json::object();
@@ -52,13 +73,8 @@ nlohmann::ordered_json fields_of(std::string_view text) {
     }
     const std::string key(text.substr(0, key_end));
     text.remove_prefix(key_end + 1);
-    const bool quoted = text.starts_with('"');
-    if (quoted) text.remove_prefix(1);
-    const std::size_t end = std::min(text.find(quoted ? '"' : ' '), text.size());
-    std::string_view value = text.substr(0, end);
-    if (!quoted && value.ends_with(';')) value.remove_suffix(1);
-    if (!fields.contains(key)) fields[key] = std::string(value);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string value = text.starts_with('"') ? take_quoted(text) : take_word(text);
+    if (!fields.contains(key)) fields[key] = std::move(value);
   }
   return fields;
 }

@@ -166,6 +166,23 @@ TEST_F(SocketServerTest, AnswersLinesInTheirOrder) {
   EXPECT_EQ(next_line(client), R"({"ok":true,"result":{"n":3}})");
 }
 
+// Each may take long at 12,000 hosts, and the subnet waits meanwhile.
+TEST_F(SocketServerTest, RequestsThatCameTogetherLeaveTheLoopToOthersInBetween) {
+  std::string order;
+  table_.add("mark", "", [&](const Json&) -> Result<Json> {
+    order += 'r';
+    runtime_.post([&order] { order += 'o'; });
+    return Json(true);
+  });
+  const auto server = listen(options());
+  TestClient client(path_);
+  ASSERT_TRUE(
+      client.send("{\"command\":\"mark\"}\n{\"command\":\"mark\"}\n"
+                  "{\"command\":\"mark\"}\n"));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(next_line(client), R"({"ok":true,"result":true})");
+  EXPECT_EQ(order.substr(0, 5), "roror");
+}
+
 TEST_F(SocketServerTest, AnswersAClientThatHasNothingMoreToSay) {
   const auto server = listen();
   TestClient client(path_);

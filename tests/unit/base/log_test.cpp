@@ -82,6 +82,16 @@ TEST(RateLimit, DebugLinesAreNotLimited) {
   EXPECT_THAT(limit.take_suppressed(kStart, true), IsEmpty());
 }
 
+TEST(LogLine, TextsOfOthersEndNoQuotes) {
+  const std::string evil = "evil\" to=\"x\\";
+  const std::uint64_t before = entries_after(0).empty() ? 0 : entries_after(0).back().number;
+  warn("test.quotes", "plain={} name=\"{}\" {{}} n={} why=\"{}: {}\"", "a\"b", evil, 7, evil, 8);
+  const std::vector<Entry> now = entries_after(before);
+  ASSERT_EQ(now.size(), 1u);
+  EXPECT_EQ(now.front().text,
+            R"(plain=a"b name="evil\" to=\"x\\" {} n=7 why="evil\" to=\"x\\: 8")");
+}
+
 // In a process of its own, which ends.
 TEST(LogDeathTest, AProcessThatEndsSaysWhatItLeftOut) {
   const std::filesystem::path file =
@@ -146,6 +156,20 @@ TEST_F(LogFile, IsOpenedAnewByItsName) {
   ASSERT_TRUE(reopen_sink()) << "that nobody moved it does no harm";
   error("test.moved", "number=4");
   EXPECT_THAT(numbers_in(file), ElementsAre(3u, 4u));
+}
+
+TEST_F(LogFile, SaysFromWhichClockATimeIs) {
+  ASSERT_EQ(::setenv("TZ", "UTC-9", 1), 0);
+  ::tzset();
+  ASSERT_TRUE(open_sink(file));
+  error("test.time", "number=1");
+  ASSERT_EQ(::unsetenv("TZ"), 0);
+  ::tzset();
+  std::ifstream in(file);
+  std::string line;
+  ASSERT_TRUE(std::getline(in, line));
+  EXPECT_THAT(line,
+              testing::MatchesRegex("....-..-..T..:..:..\\....\\+09:00 error test.time number=1"));
 }
 
 TEST_F(LogFile, LosesNoLineWhileItIsMoved) {

@@ -202,15 +202,18 @@ TEST_F(AdminCommands, EventsAreTheLinesOfTheLogAndWhatTheySay) {
   const auto last = ask("events").at("last").get<std::uint64_t>();
   log::warn("test.event", "why=\"no link; a cable\" guid=0x7; and words k=1 k=2");
   log::info("test.other", "nothing but words");
+  log::info("test.name", "name=\"{}\" to=\"{}\"", "evil\" to=\"leaf 1\\", "leaf 2");
   const Json got = ask("events", {{"after", last}});
-  ASSERT_EQ(got.at("events").size(), 2u) << got;
+  ASSERT_EQ(got.at("events").size(), 3u) << got;
   EXPECT_EQ(got.at("lost"), 0);
-  EXPECT_EQ(got.at("last"), last + 2);
+  EXPECT_EQ(got.at("last"), last + 3);
   const Json& first = got.at("events")[0];
   EXPECT_EQ(first.at("event"), "test.event");
   EXPECT_EQ(first.at("level"), "warn");
   EXPECT_EQ(first.at("fields"), (Json{{"why", "no link; a cable"}, {"guid", "0x7"}, {"k", "1"}}));
   EXPECT_EQ(got.at("events")[1].at("fields"), Json::object());
+  EXPECT_EQ(got.at("events")[2].at("fields"),
+            (Json{{"name", "evil\" to=\"leaf 1\\"}, {"to", "leaf 2"}}));
   EXPECT_EQ(ask("events", {{"n", 1}}).at("events").size(), 1u);
   EXPECT_EQ(ask("events").at("events").size(), 0u);
   EXPECT_THAT(refusal("events", {{"after", "now"}}), HasSubstr("wrong kind"));
