@@ -1,6 +1,8 @@
 #include "smd/bin/commands.h"
 #include "smd/bin/version.h"
 
+#include <fmt/core.h>
+
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "smd/base/log.h"
 #include "smd/base/program.h"
 #include "smd/daemon/daemon.h"
+#include "smd/state/state_directory.h"
 #include "smd/transport/umad_ports.h"
 
 namespace smd::bin {
@@ -68,7 +71,7 @@ int run(const Config& config,
     };
   }
   int exit_code = 0;
-  {
+  try {
     Daemon daemon(*runtime,
                   {.config = config,
                    .config_path = options.config_path,
@@ -80,6 +83,9 @@ int run(const Config& config,
                    .json = options.json},
                   std::move(open));
     exit_code = daemon.run();
+  } catch (const UnreadableState& e) {  // not kExitBadInput, after which systemd starts nothing
+    fmt::print(stderr, "smd: {}\n", e.what());
+    exit_code = kExitFailed;
   }
   fabric.reset();
   // Destroying the runtime would wait for routes that are being computed; nobody needs them.

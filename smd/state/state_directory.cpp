@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "smd/base/log.h"
@@ -193,6 +195,26 @@ Result<void> RealDisk::sync_names() {
               directory_);
 }
 
+RetryDisk::RetryDisk(std::string directory, std::function<void()> wait)
+    : RealDisk(std::move(directory)), wait_(std::move(wait)) {
+  if (!wait_) wait_ = [] { std::this_thread::sleep_for(std::chrono::seconds(1)); };
+}
+
+Result<std::optional<std::string>> RetryDisk::read(const std::string& name) {
+  for (bool is_first = true;; is_first = false) {
+    auto file = RealDisk::read(name);
+    if (file || file.error().code != Errc::Io || waits_ == kMostWaits) return file;
+    if (is_first)
+      log::warn("state.unreadable",
+                "file={} why=\"{}\"; tried again for {} s",
+                path(name),
+                file.error().context,
+                kMostWaits - waits_);
+    ++waits_;
+    wait_();
+  }
+}
+
 Result<StateLock> StateLock::take(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -266,14 +288,22 @@ Parsed<std::string> unwrap_state(std::string_view name,
 }
 
 Parsed<std::string> read_state(StateDisk& disk, const std::string& name, const std::string& where) {
-  auto file = disk.read(name);
-  if (file && !*file) return std::string{};
+  return read_state(disk, name, where, disk.read(name));
+}
+
+Parsed<std::string> read_state(StateDisk& disk,
+                               const std::string& name,
+                               const std::string& where,
+                               Result<std::optional<std::string>> file) {
   // It may be whole, and later than its predecessor: it is not ours to do without it.
-  if (!file && file.error().code == Errc::NoPermission)
-    return fault(where, 0, file.error().context + ": let the user of smd read it");
-  const bool is_headless = file && has_lost_beginning(**file);
-  auto text = file ? unwrap_state(name, std::move(**file), where)
-                   : Parsed<std::string>(fault(where, 0, file.error().context));
+  if (!file) {
+    const bool is_foreign = file.error().code == Errc::NoPermission;
+    return fault(
+        where, 0, file.error().context + (is_foreign ? ": let the user of smd read it" : ""));
+  }
+  if (!*file) return std::string{};
+  const bool is_headless = has_lost_beginning(**file);
+  auto text = unwrap_state(name, std::move(**file), where);
   // Who edited it and left the last line does not want the LIDs of before.
   if (text || (is_headless && name == "lids")) return text;
   const std::string old = name + ".old";

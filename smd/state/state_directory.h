@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -40,7 +42,7 @@ class StateDisk {
   virtual Result<void> sync_names() = 0;
 };
 
-class RealDisk final : public StateDisk {
+class RealDisk : public StateDisk {
  public:
   /// The directory is made when something is first written.
   explicit RealDisk(std::string directory) : directory_(std::move(directory)) {}
@@ -53,10 +55,36 @@ class RealDisk final : public StateDisk {
   void remove(const std::string& name) override;
   Result<void> sync_names() override;
 
- private:
+ protected:
   [[nodiscard]] std::string path(const std::string& name) const { return directory_ + "/" + name; }
 
+ private:
   std::string directory_;
+};
+
+/// Of a start: what the operating system does not give (no descriptors are left, a file server is
+/// away) it is asked for again, once a second.
+class RetryDisk final : public RealDisk {
+ public:
+  /// In all, of whatever file. With the pause before systemd starts a unit again, that is longer
+  /// than the time after which it would start it no more (StartLimitIntervalSec / StartLimitBurst).
+  static constexpr int kMostWaits = 15;
+
+  /// `wait` takes a second.
+  explicit RetryDisk(std::string directory, std::function<void()> wait = {});
+
+  Result<std::optional<std::string>> read(const std::string& name) override;
+
+ private:
+  std::function<void()> wait_;
+  int waits_ = 0;
+};
+
+/// A state file may be whole and cannot be read: the start has to be tried later. Says which file,
+/// and why.
+class UnreadableState final : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 /// Whose state a directory holds: one daemon at a time, or both would write over each other's LIDs.
@@ -94,11 +122,18 @@ inline constexpr int kStateVersion = 1;
                                                std::string file,
                                                const std::string& where);
 
-/// Empty when the file does not exist; a fault when neither it nor its predecessor is whole.
-/// `where` is for the messages.
+/// Empty when the file does not exist; a fault when neither it nor its predecessor is whole, or
+/// when it cannot be read: it may be whole, and later than its predecessor. `where` is for the
+/// messages.
 [[nodiscard]] Parsed<std::string> read_state(StateDisk& disk,
                                              const std::string& name,
                                              const std::string& where);
+
+/// The same, of what disk.read() gave.
+[[nodiscard]] Parsed<std::string> read_state(StateDisk& disk,
+                                             const std::string& name,
+                                             const std::string& where,
+                                             Result<std::optional<std::string>> file);
 
 /// After a failure, or when the power goes at any moment, the old file or the new one is there.
 /// `beside`: a file that goes with the old one, and becomes BESIDE.old where that becomes NAME.old.

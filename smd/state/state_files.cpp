@@ -49,7 +49,7 @@ std::string unnamed(std::string_view kind) { return fmt::format("{}.unnamed", ki
 
 /// `complete`, in the end: there was no more.
 Parsed<std::string> read_records(const std::string& state_dir, bool& complete) {
-  RealDisk disk(state_dir);
+  RetryDisk disk(state_dir);
   const std::string where = state_path(state_dir, kRecords);
   auto content = StateJournal(disk, kRecords, where).read();
   if (!content) return tl::unexpected<Faults>(content.error());
@@ -86,8 +86,9 @@ Result<void> unseal_records(const std::string& state_dir) {
 }
 
 FindPreviousText find_last_good(const std::string& state_dir) {
-  return [state_dir](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
-    auto text = read_state(state_dir, kind);
+  return [disk = std::make_shared<RetryDisk>(state_dir),
+          state_dir](const std::string& kind) -> Parsed<std::optional<PreviousText>> {
+    auto text = read_state(*disk, kind, state_path(state_dir, kind));
     if (!text) return tl::unexpected<Faults>(text.error());
     if (text->empty()) return std::nullopt;
     return PreviousText{.text = std::move(*text), .at = state_path(state_dir, kind)};

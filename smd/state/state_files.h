@@ -65,6 +65,7 @@ class StateFiles {
   ~StateFiles();
 
   /// What a former life left, into the store; every fault of a file without which we do not start.
+  /// Throws as load_state().
   [[nodiscard]] Faults load();
 
   /// Of the store.

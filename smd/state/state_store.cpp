@@ -382,6 +382,11 @@ bool is_hint(const StateKind& kind) {
 }  // namespace
 
 Parsed<PersistentState> load_state(const std::string& state_dir) {
+  RetryDisk disk(state_dir);
+  return load_state(disk, state_dir);
+}
+
+Parsed<PersistentState> load_state(StateDisk& disk, const std::string& state_dir) {
   PersistentState state;
   Faults faults;
   for (const StateKind* kind : {&StateKind::kLids,
@@ -392,14 +397,23 @@ Parsed<PersistentState> load_state(const std::string& state_dir) {
                                 &StateKind::kMKeyLinks,
                                 &StateKind::kDirections,
                                 &StateKind::kLattice}) {
-    const auto text = read_state(state_dir, kind->name);
-    const Faults found =
-        text ? kind->parse(*text, state_path(state_dir, kind->name), state) : text.error();
+    const std::string name(kind->name);
+    const std::string where = state_path(state_dir, name);
+    auto file = disk.read(name);
+    if (!file && file.error().code == Errc::Io && !is_hint(*kind)) {
+      throw UnreadableState(
+          fmt::format("{}: {}; it may be whole, so smd does not start: let it be readable, or move "
+                      "it away and do without what it has",
+                      where,
+                      file.error().context));
+    }
+    const auto text = read_state(disk, name, where, std::move(file));
+    const Faults found = text ? kind->parse(*text, where, state) : text.error();
     if (!found.empty() && is_hint(*kind)) {
       log::warn("state.put_aside",
                 "why=\"{}\" now={}.damaged; {}",
                 print_fault(found.front()),
-                state_path(state_dir, kind->name),
+                where,
                 kind->loss);
       set_aside(state_dir, kind->name);
       continue;

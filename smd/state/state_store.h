@@ -22,6 +22,7 @@
 namespace smd {
 
 class RecordStore;
+class StateDisk;
 struct ClientRecords;
 
 /// The smaller rank is the upper end of a link, of equal ranks the smaller GUID; by GUID,
@@ -137,7 +138,11 @@ class StateStore {
 
 // Each kind as the text of a file in the state directory (docs/formats/state.md).
 
-/// Kinds whose file does not exist are empty; every fault of every file otherwise.
+/// Kinds whose file does not exist are empty; every fault of every file otherwise. Throws
+/// UnreadableState where a file cannot be read (Io), but for `directions` and `lattice`.
+[[nodiscard]] Parsed<PersistentState> load_state(StateDisk& disk, const std::string& state_dir);
+
+/// On a RetryDisk.
 [[nodiscard]] Parsed<PersistentState> load_state(const std::string& state_dir);
 
 /// Of a kind of PersistentState, as it was printed: only what the next start would take. Creates

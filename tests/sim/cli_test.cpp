@@ -465,6 +465,22 @@ TEST(RunOnce, WithoutADeviceIsCode1WithOneLine) {
   EXPECT_THAT(done.err, HasSubstr("no InfiniBand device"));
 }
 
+/// Code 1, after which systemd starts it again, which it does not after code 2.
+TEST(RunOnce, WithLidsThatCannotBeReadIsCode1AndTakesNoOlderOnes) {
+  const Written config("smd.toml", "");
+  const std::string state = config.folder() + "/state";
+  std::ofstream(config.path()) << "[sm]\nstate_dir = \"" << state << "\"\n";
+  std::filesystem::create_directories(state);
+  std::ofstream(state + "/lids.old") << "0x0001000000000001 7 0\n";
+  std::filesystem::create_symlink("lids", state + "/lids");  // ELOOP
+  const Finished done =
+      smd({"run", "--once", "--fabric", "fat-tree:k=4,levels=2", "-c", config.path()});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_THAT(done.err, HasSubstr("state.unreadable"));
+  EXPECT_THAT(done.err, HasSubstr("smd: " + state + "/lids: cannot be read: "));
+  EXPECT_TRUE(std::filesystem::is_symlink(state + "/lids")) << "as it was";
+}
+
 /// Through a shell, for what only a shell can set up.
 Finished shell(const std::string& line) {
   return run_process(

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
+
+#include "smd/state/state_store.h"
 
 namespace smd {
 namespace {
@@ -377,27 +381,81 @@ class UnreadableDisk final : public StateDisk {
   Errc why_;
 };
 
-TEST(StateFile, TheOneBeforeIsUsedWhereTheDiskGivesTheLastNoMore) {
+/// Its LIDs may be later than those of the one before.
+TEST(StateFile, WhatCannotBeReadIsNotReplacedByTheOneBefore) {
   PowerlessDisk below(-1);
   ASSERT_TRUE(write_state(below, "lids", "one\n"));
   ASSERT_TRUE(write_state(below, "lids", "two\n"));
   UnreadableDisk broken(below, "lids", Errc::Io);
-  const auto text = read_state(broken, "lids", "f");
-  ASSERT_TRUE(text);
-  EXPECT_EQ(*text, "\none\n");
-  below.remove("lids.old");
   EXPECT_EQ(print_fault(read_state(broken, "lids", "f").error().front()),
             "f: cannot be read: it says why");
-}
-
-/// Its LIDs may be later than those of the one before.
-TEST(StateFile, WhatAnotherUserKeepsIsNotReplaced) {
-  PowerlessDisk below(-1);
-  ASSERT_TRUE(write_state(below, "lids", "one\n"));
-  ASSERT_TRUE(write_state(below, "lids", "two\n"));
   UnreadableDisk foreign(below, "lids", Errc::NoPermission);
   EXPECT_EQ(print_fault(read_state(foreign, "lids", "f").error().front()),
             "f: cannot be read: it says why: let the user of smd read it");
+}
+
+/// While it lives, the process has no descriptors left.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+
+  NoDescriptors(const NoDescriptors&) = delete;
+
+  ~NoDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_{};
+};
+
+struct StateRead : ::testing::Test {
+  StateRead() {
+    EXPECT_NE(mkdtemp(folder.data()), nullptr);
+    for (const Lid lid : {Lid{1}, Lid{2}})
+      EXPECT_TRUE(save_state(folder, {.lids = {{Guid{7}, {.base = lid}}}}, StateKind::kLids));
+  }
+
+  ~StateRead() override { std::filesystem::remove_all(folder); }
+
+  std::string folder = testing::TempDir() + "/smd-state-XXXXXX";
+  int waits = 0;
+};
+
+TEST_F(StateRead, ReadsWhatIsThereOnceThereAreDescriptorsAgain) {
+  auto none = std::make_unique<NoDescriptors>();
+  RetryDisk disk(folder, [&] {
+    if (++waits == 3) none.reset();
+  });
+  const auto state = load_state(disk, folder);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->lids.at(Guid{7}).base, Lid{2}) << "not those of the one before";
+  EXPECT_EQ(waits, 3);
+}
+
+TEST_F(StateRead, EndsWhereThereAreNone) {
+  const NoDescriptors none;
+  RetryDisk disk(folder, [&] { ++waits; });
+  std::string why;
+  try {
+    static_cast<void>(load_state(disk, folder));
+  } catch (const UnreadableState& e) {
+    why = e.what();
+  }
+  EXPECT_THAT(why, HasSubstr(folder + "/lids: cannot be opened: Too many open files; "));
+  EXPECT_EQ(waits, RetryDisk::kMostWaits);
+}
+
+TEST_F(StateRead, WaitsOnceForAllFilesAndDoesWithoutHints) {
+  for (const char* name : {"/directions", "/lattice"})
+    std::filesystem::create_symlink(folder + name, folder + name);  // ELOOP
+  RetryDisk disk(folder, [&] { ++waits; });
+  const auto state = load_state(disk, folder);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->lids.at(Guid{7}).base, Lid{2});
+  EXPECT_EQ(waits, RetryDisk::kMostWaits);
 }
 
 /// Fails one operation, once, and goes on.
