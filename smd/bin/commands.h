@@ -31,6 +31,7 @@ struct RunOptions {
   std::string fabric;
   bool once = false;
   bool json = false;
+  bool check = false;
   std::string config_path;
   OptionNames overridden;   // what the command line sets besides
   std::string log_trouble;  // why lines do not go where log.sink says; empty: they do

@@ -19,6 +19,7 @@
 #include "smd/config/reconfiguration_mode.h"
 #include "smd/congestion/plan.h"
 #include "smd/routing/engine.h"
+#include "smd/state/state_files.h"
 
 namespace smd::bin {
 namespace {
@@ -196,6 +197,18 @@ bool take_own_file(Options& options) {
 /// As smd@.service has it in the journal.
 std::string ident_of(const std::string& instance) { return "smd@" + instance; }
 
+/// What is wrong with the files that the configuration names, as a start takes them: one with
+/// faults gives way to its last good text.
+int check_files(Config config) {
+  const auto files = read_named_files(config, find_last_good(config.sm.state_dir));
+  if (!files) return print_faults(files.error());
+  for (const NamedFile& each : *files) {
+    for (const Fault& fault : each.faults)
+      fmt::print(stderr, "{} (in its place: {})\n", print_fault(fault), each.at);
+  }
+  return 0;
+}
+
 int do_run(Options& options) {
   if (const Faults faults = check_place(options.run); !faults.empty()) return print_faults(faults);
   const bool has_own = take_own_file(options);
@@ -225,6 +238,7 @@ int do_run(Options& options) {
   if (!applied) return print_faults(applied.error());
   override_config(*applied);
   if (const Faults faults = check_simulated(*applied); !faults.empty()) return print_faults(faults);
+  if (options.run.check) return check_files(std::move(*applied));
   if (const auto level = log::parse_level(applied->log.level)) log::set_level(*level);
   if (options.run.once && options.run.json && asked_level(options).empty())
     log::set_level(log::Level::Warn);
@@ -341,6 +355,10 @@ int run_command_line(int argc, char** argv) {
   run.flag(
       "--once", options.run.once, "One bring-up, then exit: 0 when the subnet is up and verified");
   run.flag("--json", options.run.json, "With --once: the report as JSON");
+  run.flag("--check",
+           options.run.check,
+           "Start nothing: judge the command line, the configuration and the files that it names "
+           "as this start would; 0, or 2 with every fault");
 
   Command dry = line.command("dry-run", "Bring up a simulated fabric in virtual time");
   dry.option("-c,--config", options.config, "Configuration file");

@@ -465,6 +465,35 @@ TEST(RunOnce, WithoutADeviceIsCode1WithOneLine) {
   EXPECT_THAT(done.err, HasSubstr("no InfiniBand device"));
 }
 
+TEST(RunCheck, JudgesTheWholeCommandLineAndStartsNothing) {
+  const Written config("smd.toml", "");
+  const std::string state = config.folder() + "/state", roots = config.folder() + "/roots";
+  std::ofstream(config.path()) << "[sm]\nstate_dir = \"" << state << "\"\nroots_file = \"" << roots
+                               << "\"\n";
+  std::ofstream(roots) << "0x1\n";
+  const auto check = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", "-c", config.path(), "--check"});
+    return smd(words);
+  };
+  Finished done = check({});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_FALSE(std::filesystem::exists(state));
+  EXPECT_EQ(check({"--instance", "-"}).exit_code, 2);
+  EXPECT_EQ(check({"--engine", "what"}).exit_code, 2);
+  EXPECT_EQ(check({"--no-such-option"}).exit_code, 2);
+  std::ofstream(roots) << "what\n";
+  done = check({});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr(roots + ":1:"));
+  // Of which there is a good text: a start is not refused.
+  std::filesystem::create_directories(state);
+  std::ofstream(state + "/roots") << "0x1\n";
+  done = check({});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr(roots + ":1:"));
+  EXPECT_THAT(done.err, HasSubstr("(in its place: " + state + "/roots)"));
+}
+
 /// Code 1, after which systemd starts it again, which it does not after code 2.
 TEST(RunOnce, WithLidsThatCannotBeReadIsCode1AndTakesNoOlderOnes) {
   const Written config("smd.toml", "");
