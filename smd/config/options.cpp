@@ -213,8 +213,9 @@ Options sm_options() {
                  "never wait for each other in a circle: to each port when it is free there, or to "
                  "all ports at once"),
       sm("weights", &T::weights, guid_weights())
-          .means("Traffic that ports draw, against the 1 of all others; 0 for I/O nodes that no "
-                 "balance shall count. Routes in force stay until something else changes them"),
+          .means("Traffic that ports of adapters draw, against the 1 of all others; 0 for I/O "
+                 "nodes that no balance shall count. Routes in force stay until something else "
+                 "changes them"),
       sm("no_data",
          &T::no_data,
          text_list("a list of GUIDs of adapters or of their ports, or of descriptions, with * for "

@@ -1,6 +1,8 @@
 // An engine's tables and their check; what another manager's tables are worth.
 #include "smd/manager/route_job.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -45,8 +47,35 @@ std::string candidate_of(const RoutingTables& tables) {
   return taken == tables.candidates.end() ? tables.engine : taken->engine;
 }
 
+/// Weights whose GUIDs are of nodes and of no port that draws traffic. Of GUIDs that are nowhere
+/// nobody knows: hosts come and go.
+void note_weights(const Fabric& fabric, RoutingTables& tables) {
+  if (!fabric.site_nodes) return;
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> idle;
+  for (const auto& [guid, weight] : fabric.site_nodes->weights) {
+    const std::optional<NodeIdx> node = fabric.find_node(guid);
+    if (!node) continue;
+    bool draws = false;
+    if (!fabric.is_switch(*node)) {
+      for (const PortIdx port : fabric.external_ports(*node))
+        draws |= fabric.port_guid[port] == guid;
+    }
+    if (!draws) idle.push_back(fmt::format("{}", guid));
+  }
+  if (idle.empty()) return;
+  const std::size_t more = idle.size() - std::min(idle.size(), kNamed);
+  idle.resize(idle.size() - more);
+  tables.notes.push_back(
+      fmt::format("sm.weights: no effect of {}{}, of a switch or an adapter: weights are of ports "
+                  "of adapters, by the GUIDs that ibstat shows",
+                  fmt::join(idle, ", "),
+                  more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
 /// What was asked for and has no effect.
 void note_unheeded(const RouteJob& job, const EngineOptions& options, RoutingTables& tables) {
+  note_weights(*job.fabric, tables);
   if (job.engine_options.path_sets && !options.path_sets)
     tables.notes.push_back(
         fmt::format("sm.path_sets: {} routes all LIDs of a port alike", tables.engine));
@@ -209,6 +238,12 @@ Routed compute_with(const RouteJob& job, const std::string& engine, Keep keep) {
     return out;
   }
   out.tables = std::move(*tables);
+  if (chosen->name() != engine && engine != "auto")
+    out.tables.notes.push_back(
+        fmt::format("sm.engine: routes of one switch are the same by any engine, and called those "
+                    "of {}; {} is asked again where there are two",
+                    chosen->name(),
+                    engine));
   note_unheeded(job, request.options, out.tables);
   if (request.in_force != nullptr)
     static_cast<void>(keep_switches_apart(previous, *job.fabric, job.lids, out.tables));

@@ -453,6 +453,56 @@ TEST(RouteJob, AutoLeavesDirectionsAtRestWhereOthersAreWorthATenthMore) {
   EXPECT_GT(kept_on, 0u);
 }
 
+TEST(RouteJob, SaysWhyRoutesOfOneSwitchHaveAnotherName) {
+  const test::Generated g = test::generated("fat-tree:k=4,levels=1");
+  ASSERT_EQ(g.fabric.switch_count(), 1u);
+  for (const char* engine : {"dor", "ftree"}) {
+    const Routed routed = compute_routed(restarted(g, engine));
+    ASSERT_FALSE(routed.error);
+    EXPECT_EQ(routed.tables.engine, "updn");
+    EXPECT_THAT(routed.tables.notes,
+                testing::Contains(fmt::format(
+                    "sm.engine: routes of one switch are the same by any engine, and called those "
+                    "of updn; {} is asked again where there are two",
+                    engine)));
+  }
+  for (const char* engine : {"updn", "auto"}) {
+    EXPECT_THAT(compute_routed(restarted(g, engine)).tables.notes,
+                testing::Not(testing::Contains(testing::HasSubstr("sm.engine"))));
+  }
+}
+
+TEST(RouteJob, SaysWhichWeightsHaveNoEffect) {
+  const test::Generated g = test::generated("fat-tree:k=4,levels=2");
+  const auto notes_with = [&](std::vector<Guid> guids) {
+    SiteNodes rules;
+    std::ranges::sort(guids);
+    for (const Guid each : guids) rules.weights.emplace_back(each, 4);
+    Fabric weighed = g.fabric;
+    weighed.site_nodes = std::make_shared<const SiteNodes>(rules);
+    RouteJob job = restarted(g, "updn");
+    job.fabric = std::make_shared<const Fabric>(std::move(weighed));
+    std::vector<std::string> notes = compute_routed(job).tables.notes;
+    std::erase_if(notes, [](const std::string& each) { return !each.starts_with("sm.weights"); });
+    return notes;
+  };
+  std::vector<Guid> switches;
+  for (const NodeIdx node : g.fabric.switch_node) switches.push_back(g.fabric.node_guid[node]);
+  std::ranges::sort(switches);
+  const PortIdx leaf = g.fabric.port_of(g.fabric.switch_node[SwitchIdx{0}], PortNum{1});
+  ASSERT_TRUE(g.fabric.is_host(g.fabric.peer[leaf]));
+  const Guid host = g.fabric.port_guid[g.fabric.peer[leaf]];
+  EXPECT_THAT(notes_with({host, Guid{0xdead}}), testing::IsEmpty());
+  EXPECT_THAT(notes_with({switches[0]}),
+              testing::ElementsAre(fmt::format(
+                  "sm.weights: no effect of {}, of a switch or an adapter: weights are of ports of "
+                  "adapters, by the GUIDs that ibstat shows",
+                  switches[0])));
+  EXPECT_THAT(notes_with({switches[0], switches[1], switches[2], switches[3], switches[4]}),
+              testing::ElementsAre(testing::HasSubstr(fmt::format(
+                  "{}, {}, {} and 2 more, of", switches[0], switches[1], switches[2]))));
+}
+
 TEST(RouteJob, AutoSaysWhereRootsHaveNoEffect) {
   const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
   const std::string note = "sm.roots: dor heeds them not, updn does";
