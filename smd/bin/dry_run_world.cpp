@@ -122,8 +122,9 @@ DryRunWorld::DryRunWorld(sim::FabricSpec spec,
                      mads_before_step_ = subnet_.fabric.stats().injected;
                    },
                .on_plan =
-                   [this](const Fabric& fabric, const TransitionPlan& plan) {
-                     plans_ += print_transition(fabric, plan);
+                   [this, dumps = !options.dump.empty()](const Fabric& fabric,
+                                                         const TransitionPlan& plan) {
+                     if (dumps) plans_ += print_transition(fabric, plan);
                    },
                .wall =
                    [] {

@@ -105,7 +105,7 @@ class DryRunWorld {
   [[nodiscard]] bool has(std::uint32_t node) const;
 
   smd::CcStats congestion_before_;
-  std::string plans_;  // of the change under way
+  std::string plans_;  // of the change under way, where they are dumped
   std::uint64_t mads_before_step_ = 0;
   TimePoint failed_at_;
   std::vector<std::uint32_t> adapters_before_;  // the latest failure, which the manager had

@@ -23,15 +23,11 @@ namespace smd {
 
 namespace {
 
-constexpr std::size_t kShown = 20;
-
 template <class List, class Print>
 void append_list(const char* title, const List& list, const Print& print, std::string& out) {
   if (list.empty()) return;
   out += fmt::format("  {} {}\n", title, list.size());
-  for (std::size_t i = 0; i < std::min(list.size(), kShown); ++i)
-    out += fmt::format("    {}\n", print(list[i]));
-  if (list.size() > kShown) out += fmt::format("    … {} more\n", list.size() - kShown);
+  for (const auto& each : list) out += fmt::format("    {}\n", print(each));
 }
 
 std::string print_entry(const Fabric& fabric, const EntryChange& change) {

@@ -16,7 +16,7 @@
 
 namespace smd {
 
-/// Of each list of a phase its length and at most the first twenty elements.
+/// Of each list of a phase its length and its elements: as many lines as entries change.
 [[nodiscard]] std::string print_transition(const Fabric& fabric, const TransitionPlan& plan);
 
 // What is in force, as text files that other tools know.

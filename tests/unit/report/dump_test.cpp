@@ -46,15 +46,15 @@ TEST(PlanText, NamesKindPhasesAndWhatEachDoes) {
                 "  entries: all, in any order\n");
 }
 
-TEST(PlanText, OfALongListTheFirstTwentyAreShown) {
+TEST(PlanText, HasAllOfALongList) {
   const Fabric fabric = test::fabric_from("S1-S2 H1-S1 H2-S2");
   TransitionPlan plan{.kind = TransitionKind::Certified};
   plan.phases.resize(1);
   for (unsigned lid = 1; lid <= 23; ++lid) plan.phases[0].entries.push_back(entry(lid, PortNum{1}));
   const std::string text = print_transition(fabric, plan);
   EXPECT_THAT(text, HasSubstr("entries: 23\n"));
-  EXPECT_THAT(text, HasSubstr("lid 20 -> port 1\n    … 3 more\n"));
-  EXPECT_THAT(text, Not(HasSubstr("lid 21 ")));
+  for (unsigned lid = 1; lid <= 23; ++lid)
+    EXPECT_THAT(text, HasSubstr(fmt::format(" lid {} -> port 1\n", lid)));
 }
 
 /// A subnet of two switches with a host each, up.
