@@ -90,6 +90,19 @@ Result<std::string> decode_node_description(std::span<const std::byte> data) {
   return text;
 }
 
+std::string print_node_description(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || c == '"' || c == '\\') {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 void encode_node_description(std::string_view text, std::span<std::byte, kSmpDataSize> data) {
   text = text.substr(0, text.find('\0'));
   text = text.substr(0, fitting_length(text, data.size()));

@@ -41,6 +41,10 @@ void encode_node_info(const NodeInfo& info, std::span<std::byte, kSmpDataSize> d
 /// 64 bytes of UTF-8, NUL-padded; decoding stops at the first NUL and keeps every other byte.
 Result<std::string> decode_node_description(std::span<const std::byte> data);
 
+/// Safe to show: control characters, quotes and backslashes as \xNN; other bytes, UTF-8 among them,
+/// as they are.
+[[nodiscard]] std::string print_node_description(std::string_view text);
+
 /// Longer texts are cut to 64 bytes, at a UTF-8 boundary.
 void encode_node_description(std::string_view text, std::span<std::byte, kSmpDataSize> data);
 

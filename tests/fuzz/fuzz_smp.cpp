@@ -1,8 +1,6 @@
 // A whole SMP, then its data as the attribute that its id names.
 #include "smd/mad/smp.h"
 
-#include "smd/base/log.h"
-#include "smd/base/text.h"
 #include "smd/mad/node_info.h"
 #include "smd/mad/port_info.h"
 #include "smd/mad/tables.h"
@@ -25,7 +23,7 @@ void check_attribute(const SmpData& data, Decode decode, Encode encode, Print pr
 }
 
 // A description may be empty, which a line may not.
-std::string print_text(const std::string& text) { return '"' + log::escape(printable(text)) + '"'; }
+std::string print_text(const std::string& text) { return '"' + print_node_description(text) + '"'; }
 
 void check_data(const Smp& smp) {
   const SmpData& data = smp.data;

@@ -53,6 +53,12 @@ TEST(NodeDescription, KeepsBytesThatAreNoText) {
   EXPECT_EQ(round_trip("\x01\x7f\xff"), "\x01\x7f\xff");
 }
 
+TEST(NodeDescription, IsShownWithoutAnythingThatCouldBreakALine) {
+  EXPECT_EQ(print_node_description("node01 \xc3\xa9"), "node01 \xc3\xa9");
+  EXPECT_EQ(print_node_description("a\nb\t\"c\"\\\x1b[0m\x7f"),
+            "a\\x0ab\\x09\\x22c\\x22\\x5c\\x1b[0m\\x7f");
+}
+
 TEST(NodeDescription, NeedsAll64Bytes) {
   const SmpData data{};
   const auto short_one = decode_node_description(std::span(data).first(63));
