@@ -16,7 +16,9 @@ namespace {
 tl::unexpected<Error> system_error(const char* what) {
   const int number = errno;
   if (number == ENOENT || number == ENOTDIR) return fail(Errc::NoDevice, "no such file");
-  const Errc code = number == EACCES || number == EPERM ? Errc::NoPermission : Errc::Io;
+  const Errc code = number == EACCES || number == EPERM ? Errc::NoPermission
+                    : number == EIO                     ? Errc::Malformed
+                                                        : Errc::Io;
   return fail(code, fmt::format("{}: {}", what, std::strerror(number)));
 }
 

@@ -203,7 +203,7 @@ RetryDisk::RetryDisk(std::string directory, std::function<void()> wait)
 Result<std::optional<std::string>> RetryDisk::read(const std::string& name) {
   for (bool is_first = true;; is_first = false) {
     auto file = RealDisk::read(name);
-    if (file || file.error().code != Errc::Io || waits_ == kMostWaits) return file;
+    if (file || file.error().code == Errc::NoPermission || waits_ == kMostWaits) return file;
     if (is_first)
       log::warn("state.unreadable",
                 "file={} why=\"{}\"; tried again for {} s",
@@ -295,15 +295,17 @@ Parsed<std::string> read_state(StateDisk& disk,
                                const std::string& name,
                                const std::string& where,
                                Result<std::optional<std::string>> file) {
+  const bool is_lost = !file && file.error().code == Errc::Malformed;
   // It may be whole, and later than its predecessor: it is not ours to do without it.
-  if (!file) {
+  if (!file && !is_lost) {
     const bool is_foreign = file.error().code == Errc::NoPermission;
     return fault(
         where, 0, file.error().context + (is_foreign ? ": let the user of smd read it" : ""));
   }
-  if (!*file) return std::string{};
-  const bool is_headless = has_lost_beginning(**file);
-  auto text = unwrap_state(name, std::move(**file), where);
+  if (file && !*file) return std::string{};
+  const bool is_headless = file && has_lost_beginning(**file);
+  auto text = file ? unwrap_state(name, std::move(**file), where)
+                   : Parsed<std::string>(fault(where, 0, file.error().context));
   // Who edited it and left the last line does not want the LIDs of before.
   if (text || (is_headless && name == "lids")) return text;
   const std::string old = name + ".old";

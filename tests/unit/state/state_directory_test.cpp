@@ -381,6 +381,16 @@ class UnreadableDisk final : public StateDisk {
   Errc why_;
 };
 
+TEST(StateFile, TheOneBeforeIsUsedWhereTheDiskGivesTheLastNoMore) {
+  PowerlessDisk below(-1);
+  ASSERT_TRUE(write_state(below, "lids", "one\n"));
+  ASSERT_TRUE(write_state(below, "lids", "two\n"));
+  UnreadableDisk broken(below, "lids", Errc::Malformed);
+  const auto text = read_state(broken, "lids", "f");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, "\none\n");
+}
+
 /// Its LIDs may be later than those of the one before.
 TEST(StateFile, WhatCannotBeReadIsNotReplacedByTheOneBefore) {
   PowerlessDisk below(-1);
