@@ -36,8 +36,8 @@ enum class Pipes { Refused, Accepted };
 
 /// A regular file of at most `most` bytes; where pipes are accepted, also one that somebody writes
 /// into. Directories, devices and sockets are refused before a byte is read.
-/// NoDevice: there is no such file. Malformed: the disk has lost it (EIO). NoPermission, Io: what is
-/// wrong, without the path.
+/// NoDevice: there is no such file. Malformed: the disk has lost it (EIO). NoPermission, Io: what
+/// is wrong, without the path.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t most,
                                             Pipes pipes = Pipes::Refused);

@@ -116,7 +116,16 @@ TEST_F(PrintedLines, LeadBackToOpensmWhereItLeftItsLids) {
   const Finished done = obey(block_below("## Back to OpenSM"));
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(read_text(cache_ / "guid2lid"), "0x0000000000000001 0x0007 0x0007\n\n");
-  EXPECT_EQ(read_text(folder_ / "told"), "disable --now smd\nenable --now opensm\n");
+  EXPECT_EQ(read_text(folder_ / "told"), "restart smd\ndisable --now smd\nenable --now opensm\n");
+}
+
+TEST_F(PrintedLines, DoNotStartOpensmWithoutThePartitionsThatWereOrdered) {
+  std::ofstream(state_ / "lids") << "0x0000000000000001 0x0007 0\n";
+  std::ofstream(state_ / "partition_orders") << "create 0x0107 tenant7\n";
+  const Finished done = obey(block_below("## Back to OpenSM"));
+  EXPECT_NE(done.exit_code, 0) << done.out;
+  EXPECT_THAT(done.out, testing::HasSubstr("partitions.ordered written"));
+  EXPECT_EQ(read_text(folder_ / "told"), "restart smd\ndisable --now smd\n");
 }
 
 TEST_F(PrintedLines, DoNotStopOpensmWhereItsLidsCannotBeTaken) {
@@ -137,7 +146,7 @@ TEST_F(PrintedLines, DoNotStartOpensmWhereTheExportFails) {
   std::ofstream(cache_ / "guid2lid") << "0x0000000000000001 0x0001 0x0001\n\n";
   EXPECT_EQ(obey(block_below("## Back to OpenSM")).exit_code, 2) << "no LIDs";
   EXPECT_EQ(read_text(cache_ / "guid2lid"), "0x0000000000000001 0x0001 0x0001\n\n");
-  EXPECT_EQ(read_text(folder_ / "told"), "disable --now smd\n");
+  EXPECT_EQ(read_text(folder_ / "told"), "restart smd\ndisable --now smd\n");
 }
 
 }  // namespace
