@@ -136,7 +136,8 @@ std::optional<Answer> AliasManager::answer(const SubnetView& view, const Query& 
   }
 }
 
-/// A view is made for what changed, which costs as much as looking at every port.
+/// A view is made for what changed, which costs as much as looking at every port. Who is told that
+/// a GUID is there goes on to use it: the answer waits for that view.
 Answer AliasManager::change(const SubnetView& view, const Query& query) {
   const bool erases = static_cast<Method>(query.header.mad.method) == Method::Delete;
   const std::uint64_t mask = query.header.component_mask;
@@ -162,13 +163,16 @@ Answer AliasManager::change(const SubnetView& view, const Query& query) {
   if (!erases && !table_.has_room(view, guid, wanted, reserved))
     return {.status = Status::NoResources};
   bool changed = false;
+  bool awaits_view = false;
   for (unsigned i = 0; i < kGuidBlockSize; ++i) {
     const std::size_t index = first + i;
     const bool named = (mask & component_bit(kFirstGuid + i)) != 0;
     const Guid before = table_.at(guid, index);
     if (index == 0) {
       record.guids[i] = guid;  // not to be changed
-    } else if (index >= view.fabric().port_info[port].guid_cap) {
+      continue;
+    }
+    if (index >= view.fabric().port_info[port].guid_cap) {
       record.guids[i] = Guid{};
     } else if (!named) {
       record.guids[i] = table_.at(guid, index);
@@ -179,11 +183,13 @@ Answer AliasManager::change(const SubnetView& view, const Query& query) {
       record.guids[i] = table_.put(view, guid, index, record.guids[i], reserved);
     }
     changed = changed || table_.at(guid, index) != before;
+    awaits_view = awaits_view || table_.at(guid, index) != view.guid_of(port, index);
   }
   if (changed) on_change_();
   Answer answer{.offset = kGuidInfoRecord.offset(),
                 .records = std::vector<std::byte>(kGuidInfoRecord.size),
-                .cost = changed ? std::max(view.end_ports().size(), std::size_t{1}) : 1};
+                .cost = changed ? std::max(view.end_ports().size(), std::size_t{1}) : 1,
+                .awaits_view = awaits_view};
   encode_record(record, answer.records);
   return answer;
 }

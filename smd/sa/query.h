@@ -77,6 +77,7 @@ struct Answer {
   std::vector<std::byte> records;  // status Ok: one after the other; else empty
   std::size_t cost = 1;            // records and paths that were looked at, whoever may see them
   bool waits = false;              // there is none yet: ask again when something has been read
+  bool awaits_view = false;        // given only when the view is there that is due because of it
 
   [[nodiscard]] std::size_t count() const {
     return offset == 0 ? 0 : records.size() / (std::size_t{8} * offset);

@@ -297,6 +297,10 @@ std::size_t Server::serve(const Request& waiting) {
     park_or_drop(waiting);
     return 1;
   }
+  if (waiting.answer) {
+    respond(packet, request, *waiting.answer);
+    return 1;
+  }
   const bool trusted = request.sm_key != SmKey{} && request.sm_key == view_->parts().trust_key;
   if (request.sm_key != SmKey{} && !trusted) {
     ++stats_.wrong_key;
@@ -322,6 +326,10 @@ std::size_t Server::serve(const Request& waiting) {
   } else if (answer.status != Status::Ok) {
     if (answer.status == Status::NoResources) say_limit(query);
     refuse(packet, request, answer.status);
+  } else if (answer.awaits_view) {
+    Request done = waiting;
+    done.answer = std::move(answer);
+    park(done, PendingCause::View);
   } else {
     respond(packet, request, std::move(answer));
   }

@@ -3,7 +3,8 @@
 //
 // Where there is no view, nobody is answered, and a request of a port that the view does not know
 // waits for the view of the cycle that is under way: ports come up, and ask, before it is there.
-// Clients take a status for the last word, but ask again where nothing comes.
+// Clients take a status for the last word, but ask again where nothing comes. An answer that has a
+// new view made waits for it, so that what it says is so.
 //
 // Ports wait in queues of their own and are served in turn, a few requests each turn of the loop:
 // whoever floods waits behind himself. Most PathRecords never come here (path_responder.h).
@@ -165,6 +166,7 @@ class Server {
     MadPacket packet;                    // of one in segments: the first that came
     std::vector<std::byte> data;         // of one in segments
     std::optional<TimePoint> parked_at;  // the first time
+    std::optional<Answer> answer;        // done, but for the view that the answer waits for
   };
 
   enum class PendingCause : std::uint8_t { View, Tables };

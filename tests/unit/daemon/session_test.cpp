@@ -22,6 +22,9 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::SizeIs;
 
+/// LID and block of a GUIDInfoRecord.
+constexpr std::uint64_t kGuidMask = sa::component_bit(0) | sa::component_bit(1);
+
 struct Bench {
   /// `left`: by clients in a former life.
   explicit Bench(ClientRecords left = {}) {
@@ -139,8 +142,7 @@ struct Bench {
     sa::GuidInfoRecord record{.lid = net.lid(kH2)};
     record.guids[index] = guid;
     ask_for(sa::RecordId::GuidInfoRecord,
-            sa::component_bit(0) | sa::component_bit(1) |
-                sa::component_bit(static_cast<unsigned>(4 + index)),
+            kGuidMask | sa::component_bit(static_cast<unsigned>(4 + index)),
             record,
             sa::kGuidInfoRecord.size);
   }
@@ -175,7 +177,7 @@ struct Bench {
                 .class_version = sa::kClassVersion,
                 .method = static_cast<std::uint8_t>(Method::Get),
                 .attribute_id = static_cast<std::uint16_t>(sa::RecordId::GuidInfoRecord)},
-        .component_mask = sa::component_bit(0) | sa::component_bit(1)};
+        .component_mask = kGuidMask};
     const sa::Answer answer =
         session->administration().server().ask({.header = header, .data = wanted, .trusted = true});
     return sa::decode_guid_info_record(answer.records).value().guids;
@@ -499,12 +501,14 @@ TEST(Session, FurtherGuidsAreKnownAtOnceAndMakeAViewTogether) {
   const sa::SubnetView* const before = inform.view();
   for (std::uint64_t guid = 1; guid < 8; ++guid) {
     bench.add_guid(guid);
-    ASSERT_TRUE(bench.run_to_answer());
+    bench.net.run_for(1ms);
     EXPECT_EQ(bench.guid_block_of_h2()[guid], Guid{guid});
     EXPECT_EQ(inform.view(), before);
   }
+  EXPECT_THAT(bench.answers, testing::IsEmpty());
   bench.net.run_for(50ms);
   EXPECT_NE(inform.view()->find_port(Guid{7}), kNone<PortIdx>);
+  EXPECT_THAT(bench.answers, SizeIs(7));
 }
 
 TEST(Session, TheGuidOfAHostThatIsAwayWaitsForIt) {
@@ -569,6 +573,60 @@ TEST(Session, AnOrderWithAWrongSaKeyIsDropped) {
   bench.shown = SmKey{7};
   EXPECT_EQ(bench.status_of(for_another), 0);
   EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+}
+
+/// Whoever sets it tells others, and goes on at once.
+TEST(Session, AFurtherGuidIsKnownEverywhereAsSoonAsItIsConfirmed) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const Gid further{kDefaultSubnetPrefix, Guid{0x77770001}};
+  const auto path = [&](const Gid& from, const Gid& to) {
+    bench.ask_for(sa::RecordId::PathRecord,
+                  sa::path_component::kSgid | sa::path_component::kDgid,
+                  sa::PathRecord{.dgid = to, .sgid = from},
+                  sa::kPathRecordSize,
+                  Method::Get);
+    return bench.run_to_answer() ? bench.answers.back().mad.status : 0xffff;
+  };
+  for (int round = 0; round < 2; ++round) {
+    bench.add_guid(1, further.guid);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_EQ(path(further, bench.gid(kH3)), 0) << round;
+    bench.add_guid(1, further.guid);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_EQ(path(bench.gid(kH3), further), 0) << round;
+    bench.ask_for(sa::RecordId::GuidInfoRecord,
+                  kGuidMask | sa::component_bit(5),
+                  sa::GuidInfoRecord{.lid = bench.net.lid(kH2)},
+                  sa::kGuidInfoRecord.size,
+                  Method::Delete);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_NE(path(bench.gid(kH3), further), 0) << round << ": given back";
+  }
+  bench.add_guid(1, further.guid);
+  ASSERT_TRUE(bench.run_to_answer());
+  bench.ask_for(
+      sa::RecordId::McMemberRecord, kJoinMask, joining(1, further), sa::kMcMemberRecord.size);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_EQ(bench.answers.back().mad.status, 0);
+}
+
+/// What waits for the view counts as requests that wait do.
+TEST(Session, FurtherGuidsThatAreNotConfirmedYetAreRequestsThatWait) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  SaConfig strict;
+  strict.requests_per_port = 3;
+  bench.session->set_limits(strict);
+  bench.answers.clear();
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    bench.add_guid(1, Guid{0x77770001 + i});
+    bench.net.run_for(1ms);
+  }
+  EXPECT_EQ(bench.session->administration().server().parked(), 3u);
+  bench.net.run_for(50ms);
+  EXPECT_EQ(bench.session->administration().server().parked(), 0u);
+  EXPECT_EQ(bench.answers.size(), 3u);
 }
 
 /// Two hosts that are limited members of the one partition they share: neither finds the other, nor
