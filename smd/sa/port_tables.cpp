@@ -74,6 +74,15 @@ TableBlock arbitration_block(const Fabric& fabric, PortIdx port, VlArbPart part)
   return block;
 }
 
+/// As ports_at(), but for those that the client may not see.
+std::vector<PortIdx> visible_ports_at(const SubnetView& view, const Query& query, PortIdx end) {
+  std::vector<PortIdx> ports;
+  for (const PortIdx port : ports_at(view.fabric(), end)) {
+    if (is_visible(view, query, port)) ports.push_back(port);
+  }
+  return ports;
+}
+
 /// The component is not asked for, or is `value`.
 bool may_be(const Query& query, unsigned component, unsigned asked, unsigned value) {
   return !asks(query, component_bit(component)) || asked == value;
@@ -193,9 +202,11 @@ Answer find_sl_to_vl_records(const SubnetView& view,
   RecordSink sink(kSlToVlTableRecord, query, limits.bytes, kLid);
   for (const PortIdx end : find_candidates(view, query, sink)) {
     const bool is_switch = fabric.is_switch(fabric.node_of[end]);
-    for (const PortIdx out : ports_at(fabric, end)) {
+    const std::vector<PortIdx> ports = visible_ports_at(view, query, end);
+    sink.pass(ports_at(fabric, end).size() - ports.size());
+    for (const PortIdx out : ports) {
       if (!is_managed(fabric, out)) continue;
-      for (const PortIdx in : ports_at(fabric, end)) {
+      for (const PortIdx in : ports) {
         if (sink.overflowed()) break;
         if (!is_managed(fabric, in)) continue;
         auto row = find_set_row(view, in, out);
@@ -218,7 +229,9 @@ Answer find_vl_arb_records(const SubnetView& view, const Query& query, const Que
   const Fabric& fabric = view.fabric();
   RecordSink sink(kVlArbTableRecord, query, limits.bytes, kLid);
   for (const PortIdx end : find_candidates(view, query, sink)) {
-    for (const PortIdx port : ports_at(fabric, end)) {
+    const std::vector<PortIdx> ports = visible_ports_at(view, query, end);
+    sink.pass(ports_at(fabric, end).size() - ports.size());
+    for (const PortIdx port : ports) {
       for (std::uint8_t block = 1; block <= 4; ++block) {
         const auto part = static_cast<VlArbPart>(block);
         auto entries = wanted_arbitration(fabric, view.parts().qos, port, part);
@@ -322,7 +335,8 @@ std::vector<TableBlock> find_unread_tables(const SubnetView& view,
     const auto number = [&](PortIdx port) {
       return is_switch || !rows ? fabric.number_of(port).value() : std::uint8_t{0};
     };
-    for (const PortIdx out : ports_at(fabric, end)) {
+    const std::vector<PortIdx> ports = visible_ports_at(view, query, end);
+    for (const PortIdx out : ports) {
       if (!rows && !may_be(query, 1, arbitration.out.value(), number(out))) continue;
       for (std::uint8_t part = 1; !rows && part <= 4; ++part) {
         const auto which = static_cast<VlArbPart>(part);
@@ -334,7 +348,7 @@ std::vector<TableBlock> find_unread_tables(const SubnetView& view,
       if (!rows || !may_be(query, 2, row.out.value(), number(out)) ||
           !wanted_row(fabric, everything(), out))
         continue;
-      for (const PortIdx in : ports_at(fabric, end)) {
+      for (const PortIdx in : ports) {
         if (is_managed(fabric, in) && may_be(query, 1, row.in.value(), number(in)) &&
             !find_set_row(view, in, out))
           want(row_block(fabric, in, out));

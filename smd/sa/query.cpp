@@ -156,7 +156,12 @@ Answer only_one(Answer answer) {
 
 bool is_visible(const SubnetView& view, const Query& query, PortIdx port) {
   if (query.trusted || view.partitions() == nullptr) return true;
-  return query.requester != kNone<PortIdx> && view.share_partition(query.requester, port);
+  if (query.requester == kNone<PortIdx> || !view.share_partition(query.requester, port))
+    return false;
+  const Fabric& fabric = view.fabric();
+  const PortIdx peer = fabric.peer[port];
+  if (peer == kNone<PortIdx> || !fabric.is_switch(fabric.node_of[port])) return true;
+  return fabric.is_switch(fabric.node_of[peer]) || view.share_partition(query.requester, peer);
 }
 
 Answer answer_multi(const SubnetView& view,

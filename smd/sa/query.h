@@ -54,7 +54,8 @@ struct Query {
   bool off_loop = false;
 };
 
-/// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2).
+/// Who is not trusted sees ports that share a partition with his own (IBA 15.4.1.2). The port of a
+/// switch that leads to an adapter tells of that one, too: he has to see both.
 [[nodiscard]] bool is_visible(const SubnetView& view, const Query& query, PortIdx port);
 
 /// Whether the request joins or leaves a group, registers or deletes a service in the name of a

@@ -83,7 +83,7 @@ Answer find_port_info_records(const SubnetView& view,
     const NodeIdx node = fabric.node_of[end];
     const auto offer = [&](PortIdx port) {
       const PortInfo& info = fabric.port_info[port];
-      if ((info.capability_mask & capabilities) != capabilities ||
+      if (!is_visible(view, query, port) || (info.capability_mask & capabilities) != capabilities ||
           (info.capability_mask2 & capabilities2) != capabilities2)
         return sink.pass();
       sink.offer(PortInfoRecord{.lid = view.lids().base[end],

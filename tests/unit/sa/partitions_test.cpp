@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "smd/sa/group_manager.h"
 #include "smd/sa/multi_path.h"
 #include "smd/sa/node_records.h"
 #include "smd/sa/path_finder.h"
+#include "smd/sa/port_tables.h"
 #include "tests/unit/sa/subnet.h"
 
 namespace smd::sa {
@@ -129,6 +133,60 @@ TEST_F(InPartitions, NobodyIsFoundByAnyOtherRecordEither) {
   for (const Asked& each : questions) {
     EXPECT_EQ(count(each, false), 0u) << each.header.mad.attribute_id;
     EXPECT_GT(count(each, true), 0u) << each.header.mad.attribute_id;
+  }
+}
+
+/// Sites let all hosts ask about all switches, and so about where each cable leads.
+TEST_F(InPartitions, NorByThePortOfASwitchThatLeadsThere) {
+  ViewParts parts = view->parts();
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  for (PortInfo& info : fabric->port_info) {
+    info.capability_mask = port_cap::kIsSlMappingSupported;
+    info.vl_cap = 3;
+    info.vl_arb_low_cap = info.vl_arb_high_cap = 2;
+  }
+  parts.fabric = fabric;
+  const std::string rules = "Default=0x7fff: ALL=limited, ALL_SWITCHES=full;" + std::string(kRules);
+  const PartitionPolicy policy{.rules = parse_partition_file(rules, "p").value().rules};
+  auto plan = std::make_shared<PartitionPlan>();
+  plan->map = build_partition_map(*fabric, policy);
+  parts.partitions = plan;
+  HeldTables held;
+  parts.held = &held;
+  view = std::make_shared<const SubnetView>(parts);
+  const Lid lid = lid_of(*view, "S2");
+  const PortNum hidden = fabric->number_of(fabric->peer[test::end_port(*fabric, "H4")]);
+
+  std::vector<Asked> questions;
+  const auto add = [&](RecordId id, const auto& record, std::size_t size) {
+    questions.push_back(ask(Method::GetTable, id, component_bit(0), record, size));
+  };
+  add(RecordId::PortInfoRecord, PortInfoRecord{.lid = lid}, 64);
+  add(RecordId::SlToVlTableRecord, SlToVlTableRecord{.lid = lid}, 16);
+  add(RecordId::VlArbTableRecord, VlArbTableRecord{.lid = lid}, 72);
+  for (const Asked& each : std::span(questions).subspan(1)) {
+    const auto unread = find_unread_tables(*view, from(each, "H2"), held);
+    EXPECT_LT(unread.size(), find_unread_tables(*view, from(each, "H2", true), held).size());
+    for (const TableBlock& block : find_unread_tables(*view, from(each, "H2", true), held))
+      held.note(block, SmpData{});
+  }
+  const auto ports_in = [&](const Asked& asked, std::string_view who, bool trusted = false) {
+    const Answer answer = answer_query(*view, from(asked, who, trusted));
+    std::set<unsigned> numbers;
+    for (std::size_t at = 0; at < answer.records.size(); at += answer.offset * 8u) {
+      numbers.insert(std::to_integer<unsigned>(answer.records[at + 2]));
+      if (static_cast<RecordId>(asked.header.mad.attribute_id) == RecordId::SlToVlTableRecord)
+        numbers.insert(std::to_integer<unsigned>(answer.records[at + 3]));
+    }
+    return numbers;
+  };
+  for (const Asked& each : questions) {
+    const auto all = ports_in(each, "H2", true);
+    EXPECT_TRUE(all.contains(hidden.value())) << each.header.mad.attribute_id;
+    auto others = all;
+    others.erase(hidden.value());
+    EXPECT_EQ(ports_in(each, "H2"), others) << each.header.mad.attribute_id;
+    EXPECT_EQ(ports_in(each, "H3"), all) << "who shares one with H4";
   }
 }
 
