@@ -38,10 +38,12 @@ constexpr Component kMftComponents[] = {
     {5, 64, 512},  // MulticastForwardingTable
 };
 
-/// Looked at apart from the other components: bounds, and what the untrusted may not see.
+/// Looked at apart from the other components: bounds, and the P_Key, of which a limited member
+/// knows another one than the group has.
 constexpr std::uint64_t kBounds = member_component::kMtuSelector | member_component::kMtu |
                                   member_component::kRateSelector | member_component::kRate |
-                                  member_component::kLifeTimeSelector | member_component::kLifeTime;
+                                  member_component::kLifeTimeSelector |
+                                  member_component::kLifeTime | member_component::kPKey;
 
 Status status_of(Refusal refusal) {
   switch (refusal) {
@@ -252,6 +254,7 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
   const auto look = [&](const Group& group) {
     sink.pass();
     if (!meets_bounds(group.traits, bounds)) return;
+    if (bounds.p_key && !same_partition(group.traits.p_key, *bounds.p_key)) return;
     if (!query.trusted && !subnet->in_partition(own, group.traits.p_key)) return;
     if (names_port) {
       const auto member = group.members.find(named);

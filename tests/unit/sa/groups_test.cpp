@@ -292,6 +292,20 @@ TEST_F(GroupRecords, FoundByWhatTheyAreLike) {
   EXPECT_EQ(ask(Method::Get, part::kMgid, wanted, "H2").status, Status::NoRecords);
 }
 
+/// A limited member knows the partition by a P_Key that the group does not have.
+TEST_F(GroupRecords, FoundByThePartitionWhateverTheMembership) {
+  groups.keep(*subnet, {{.mgid = kMgid, .p_key = kDefaultPKey, .q_key = 0xb1b}});
+  McMemberRecord wanted = member("H1");
+  for (const auto& [p_key, count] :
+       {std::pair(0xffffu, 1u), std::pair(0x7fffu, 1u), std::pair(0x8001u, 0u)}) {
+    wanted.p_key = PKey{static_cast<std::uint16_t>(p_key)};
+    const auto found = records(ask(Method::GetTable, part::kPKey, wanted, "H2"));
+    ASSERT_THAT(found, SizeIs(count)) << p_key;
+    for (const McMemberRecord& each : found)
+      EXPECT_EQ(each.p_key, kDefaultPKey) << "as the group has it";
+  }
+}
+
 TEST_F(GroupRecords, TablesOfSwitches) {
   const Guid first = view->fabric().node_guid[test::node(view->fabric(), "S1")];
   tables.confirm(first, {.block = 1, .position = 2}, MftBlock{7});
