@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -83,19 +84,34 @@ constexpr std::size_t kGidSize = 16;
 
 constexpr std::uint8_t kAsIndependentAsPossible = 1;
 
+/// Of a pair, to choose from: as many as there are ways to a port with LMC 7, which matched LIDs
+/// lead. What comes after them has a way that one of them has.
+constexpr std::size_t kMostCandidates = 128;
+
+void drop_repeated(std::vector<Gid>& gids) {
+  std::set<Gid> seen;
+  std::erase_if(gids, [&](const Gid& gid) { return !seen.insert(gid).second; });
+}
+
 }  // namespace
 
-std::vector<std::byte> choose_independent(const SubnetView& view,
-                                          std::span<const std::byte> records,
-                                          std::size_t per_pair) {
+Answer choose_independent(const SubnetView& view,
+                          const Answer& paths,
+                          std::size_t per_pair,
+                          const QueryLimits& limits) {
+  const std::span<const std::byte> records(paths.records);
   std::vector<Pair> pairs = sort_by_pair(view, records);
   Usage usage(view.fabric());
   std::vector<std::byte> chosen;
+  std::size_t compared = 0;
   for (std::size_t turn = 0; turn < per_pair; ++turn) {
     bool any = false;
     for (Pair& pair : pairs) {
       if (pair.left.empty()) continue;
       any = true;
+      compared += pair.left.size();
+      if (compared > limits.paths)
+        return {.status = Status::NoResources, .cost = paths.cost + compared};
       const auto best = std::ranges::min_element(pair.left, {}, [&](const Candidate& each) {
         return std::tuple(usage.shared(each), each.at);
       });
@@ -106,7 +122,9 @@ std::vector<std::byte> choose_independent(const SubnetView& view,
     }
     if (!any) break;
   }
-  return chosen;
+  return {.offset = paths.offset,
+          .records = std::move(chosen),
+          .cost = paths.cost + paths.count() + compared};
 }
 
 Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data) {
@@ -162,9 +180,11 @@ Answer find_multi_paths(const SubnetView& view,
   constexpr std::uint64_t kCounts =
       multi_path_component::kSgidCount | multi_path_component::kDgidCount;
   if ((mask & kCounts) != kCounts) return {.status = Status::InsufficientComponents};
-  const Result<MultiPathRecord> record = decode_multi_path_record(data);
+  Result<MultiPathRecord> record = decode_multi_path_record(data);
   if (!record || record->sgids.empty() || record->dgids.empty())
     return {.status = Status::RequestInvalid};
+  drop_repeated(record->sgids);
+  drop_repeated(record->dgids);
 
   constexpr std::uint64_t kShared = component_bit(kSharedComponents) - 1;
   constexpr std::uint64_t kServiceId = component_bit(16) | component_bit(21);
@@ -175,7 +195,7 @@ Answer find_multi_paths(const SubnetView& view,
   const bool counted = request.asks(path_component::kNumbPath);
   const bool apart = counted && (mask & multi_path_component::kIndependence) != 0 &&
                      record->independence == kAsIndependentAsPossible;
-  if (counted && !apart) request.paths_per_pair = record->wanted.numb_path;
+  if (counted) request.paths_per_pair = apart ? kMostCandidates : record->wanted.numb_path;
   PathFinder finder(view, request, limits);
   for (const Gid& sgid : record->sgids) {
     const PortIdx source = find_gid(view, sgid);
@@ -188,9 +208,8 @@ Answer find_multi_paths(const SubnetView& view,
         return finder.finish();
     }
   }
-  Answer answer = finder.finish();
-  if (apart) answer.records = choose_independent(view, answer.records, record->wanted.numb_path);
-  return answer;
+  const Answer answer = finder.finish();
+  return apart ? choose_independent(view, answer, record->wanted.numb_path, limits) : answer;
 }
 
 }  // namespace smd::sa

@@ -14,10 +14,12 @@ namespace smd::sa {
 
 /// At most `per_pair` of the records between any two GIDs. Pairs take turns, each the path that has
 /// the fewest links in common with all that were chosen before, then the fewest switches, then the
-/// first. `records`: PathRecords of this view, those of a pair one after the other.
-[[nodiscard]] std::vector<std::byte> choose_independent(const SubnetView& view,
-                                                        std::span<const std::byte> records,
-                                                        std::size_t per_pair);
+/// first. `paths`: PathRecords of this view, those of a pair one after the other. What is compared
+/// is added to their cost, and is limited as paths that are walked are.
+[[nodiscard]] Answer choose_independent(const SubnetView& view,
+                                        const Answer& paths,
+                                        std::size_t per_pair,
+                                        const QueryLimits& limits);
 
 // MultiPathRecord (IBA 15.2.5.20): paths from any of some ports to any of others. The request names
 // them by GID; the answer is PathRecords.
@@ -42,8 +44,8 @@ Result<MultiPathRecord> decode_multi_path_record(std::span<const std::byte> data
 
 [[nodiscard]] std::vector<std::byte> encode_multi_path_record(const MultiPathRecord& record);
 
-/// Paths are those of the tables in force. Where fewer are asked for than there are, and
-/// independent ones, see choose_independent().
+/// Paths are those of the tables in force; a GID that is named twice counts once. Where fewer are
+/// asked for than there are, and independent ones, see choose_independent().
 [[nodiscard]] Answer find_multi_paths(const SubnetView& view,
                                       const Query& query,
                                       std::span<const std::byte> data,
