@@ -177,7 +177,7 @@ struct SaConfig {
   unsigned groups = 65536;
   unsigned groups_per_port = 512;
   unsigned joins = 262144;
-  unsigned joins_per_port = 2048;
+  unsigned joins_per_port = 16384;
   unsigned services = 65536;
   unsigned services_per_port = 256;
   unsigned subscriptions = 65536;

@@ -58,7 +58,7 @@ struct GroupLimits {
   std::size_t groups = std::size_t{1} << 16;
   std::size_t groups_of_one_port = 512;  // that it created
   std::size_t joins = std::size_t{1} << 18;
-  std::size_t joins_of_one_port = 2048;  // that it asked for
+  std::size_t joins_of_one_port = 16384;  // that it asked for
 };
 
 class GroupTable {

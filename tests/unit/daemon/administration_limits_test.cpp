@@ -2,13 +2,16 @@
 // all.
 #include "smd/daemon/administration.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 
 #include "smd/config/options.h"
 #include "smd/mad/notice.h"
+#include "smd/multicast/subnet_limits.h"
 #include "tests/unit/sa/kept.h"
 
 namespace smd::test {
@@ -229,6 +232,41 @@ TEST(Administration, GroupsHaveFourLimits) {
   EXPECT_EQ(limits.groups_of_one_port, 12u);
   EXPECT_EQ(limits.joins, 13u);
   EXPECT_EQ(limits.joins_of_one_port, 14u);
+}
+
+/// A head node asks each neighbour of IPv6 over IPoIB in a group of that neighbour's, which it
+/// joins to send; and who joins whatever there is leaves others theirs.
+TEST(Administration, OneHostIsInAGroupOfEveryOtherOfTheLargestSubnet) {
+  constexpr unsigned kHosts = 12000;
+  const auto large = [] {
+    std::string text = "H1-S1";
+    for (int i = 2; i <= 30; ++i) text += fmt::format(" H{}-S1", i);
+    return text;
+  }();
+  const sa::ViewParts parts = sa::parts_of(large);
+  auto fabric = std::make_shared<Fabric>(*parts.fabric);
+  for (SwitchInfo& info : fabric->switch_info) info.multicast_fdb_cap = 1024;
+  const SnapshotLimits subnet({.fabric = fabric, .lids = parts.lids});
+  GroupTable table;
+  table.set_limits(group_limits(SaConfig{}));
+  const auto neighbour = [](unsigned i) { return Gid{0xff12601bffff0000u, Guid{i}}; };
+  const auto join = [&](const char* host, unsigned group, std::uint8_t state) {
+    const Guid port = fabric->port_guid[end_port(*fabric, host)];
+    const GroupRequest request{.mgid = neighbour(group),
+                               .port_gid = Gid{kDefaultSubnetPrefix, port},
+                               .q_key = 0xb1b,
+                               .tclass = 0,
+                               .p_key = kDefaultPKey,
+                               .sl = 0,
+                               .flow_label = 0,
+                               .join_state = state};
+    return table.join(subnet, request, port).has_value();
+  };
+  for (unsigned i = 0; i < kHosts; ++i)
+    ASSERT_TRUE(join(fmt::format("H{}", 2 + i % 29).c_str(), i, join_state::kFull)) << i;
+  for (unsigned i = 0; i < kHosts; ++i) ASSERT_TRUE(join("H1", i, join_state::kSendOnlyFull)) << i;
+  const SaConfig limits;
+  EXPECT_LE(limits.joins_per_port, limits.joins / 16);
 }
 
 /// As the options are called.
