@@ -306,6 +306,7 @@ std::size_t Server::serve(const Request& waiting) {
     ++stats_.wrong_key;
     return 1;
   }
+  const std::shared_ptr<const SubnetView> asked = view_;  // there may be another one afterwards
   const bool multi = static_cast<Method>(request.mad.method) == Method::GetMulti;
   const std::span<const std::byte> whole =
       is_segment(request) ? std::span<const std::byte>(waiting.data) : data_of(packet);
@@ -326,7 +327,7 @@ std::size_t Server::serve(const Request& waiting) {
   } else if (answer.status != Status::Ok) {
     if (answer.status == Status::NoResources) say_limit(query);
     refuse(packet, request, answer.status);
-  } else if (answer.awaits_view) {
+  } else if (answer.awaits_view && view_ == asked) {
     Request done = waiting;
     done.answer = std::move(answer);
     park(done, PendingCause::View);
