@@ -170,7 +170,7 @@ void MulticastManager::ask_members_to_reregister(
   if (reregistration_) members = std::move(reregistering_);  // who was not told yet
   for (const auto& [mgid, group] : groups_.groups()) {
     if (!is_changed(group)) continue;
-    for (const auto& [port, member] : group.members) members.insert(port);
+    for (const auto& member : group.members) members.insert(port_of(member));
   }
   std::vector<PortIdx> ports = find_ports_that_name(fabric, now_->lids->base[fabric.sm_port]);
   std::erase_if(ports, [&](PortIdx port) { return !members.contains(fabric.port_guid[port]); });

@@ -108,12 +108,14 @@ bool may_be_asked_for(const Gid& mgid) {
 
 Guid find_only_sender(const Group& group) {
   if (group.permanent || is_of_ipoib(group.mgid)) return Guid{};
-  const auto sends_only = [](const auto& each) {
-    return !join_state::receives(each.second.join_state);
-  };
-  const auto found = std::ranges::find_if(group.members, sends_only);
-  if (found == group.members.end() ||
-      std::ranges::any_of(std::next(found), group.members.end(), sends_only))
+  std::map<Guid, bool> receives;  // by port
+  for (const auto& each : group.members) {
+    bool& any = receives[port_of(each)];
+    any = any || join_state::receives(each.second.join_state);
+  }
+  const auto sends_only = [](const auto& each) { return !each.second; };
+  const auto found = std::ranges::find_if(receives, sends_only);
+  if (found == receives.end() || std::any_of(std::next(found), receives.end(), sends_only))
     return Guid{};
   return found->first;
 }

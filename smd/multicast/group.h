@@ -101,6 +101,7 @@ struct Member {
   std::uint8_t join_state = 0;
   bool proxy_join = false;  // somebody else joined for it
   Guid joined_by{};         // whose limit it counts against; 0: its own
+  Guid port{};              // whose further GUID it is a member under; 0: the GUID is a port's own
 
   friend bool operator==(const Member&, const Member&) = default;
 };
@@ -111,12 +112,17 @@ struct Group {
   GroupTraits traits;
   Guid creator{};                  // whose limit it counts against; 0: nobody's
   bool permanent = false;          // the site wants it, with or without members
-  std::map<Guid, Member> members;  // by port GUID
+  std::map<Guid, Member> members;  // by GUID: each that a port has joins and leaves by itself
 
   friend bool operator==(const Group&, const Group&) = default;
 };
 
-/// The only member that does not receive: a program that joined to send alone, so that others may
+/// The port that has the member's GUID, and stands in the tree while any of its GUIDs is a member.
+[[nodiscard]] inline Guid port_of(const std::pair<const Guid, Member>& member) {
+  return member.second.port != Guid{} ? member.second.port : member.first;
+}
+
+/// The only port of which no GUID receives: a program that joined to send alone, so that others may
 /// be taken to have joined to receive alone. 0: there is none, or there are several; of the site's
 /// own groups and of IPoIB's there never is one, since there whoever joined to receive sends as
 /// well.
@@ -126,8 +132,9 @@ struct Group {
 
 /// Components that the request does not give are empty.
 struct GroupRequest {
-  std::optional<Gid> mgid;  // absent or zero: the administration makes one up
-  std::optional<Gid> port_gid;
+  std::optional<Gid> mgid;           // absent or zero: the administration makes one up
+  std::optional<Gid> port_gid;       // of the port itself
+  std::optional<Guid> further_guid;  // of the port, under which it asks; nothing: its own
   std::optional<std::uint32_t> q_key;
   std::optional<Lid> mlid;
   std::optional<Bound> mtu;
@@ -150,12 +157,12 @@ enum class Refusal : std::uint8_t {
   NoResources,
 };
 
-/// One port's part in a group.
+/// The part of a port's GUID in a group.
 struct GroupMembership {
   Gid mgid;
   Lid mlid;
   GroupTraits traits;
-  Guid port;
+  Guid port;  // as it was named: its own GUID, or a further one
   Member member;
 
   friend bool operator==(const GroupMembership&, const GroupMembership&) = default;

@@ -17,7 +17,7 @@ Guid first_keeper(const Group& group) {
   const auto found = std::ranges::find_if(group.members, [](const auto& member) {
     return join_state::keeps_group(member.second.join_state);
   });
-  return found == group.members.end() ? Guid{} : found->first;
+  return found == group.members.end() ? Guid{} : port_of(*found);
 }
 
 bool is_kept(const Group& group) { return group.permanent || first_keeper(group) != Guid{}; }
@@ -33,11 +33,11 @@ bool may_modify(const SubnetLimits& subnet,
   return subnet.in_partition(requester, group.traits.p_key);
 }
 
-GroupMembership membership(const Group& group, Guid port, const Member& member) {
+GroupMembership membership(const Group& group, Guid guid, const Member& member) {
   return {.mgid = group.mgid,
           .mlid = group.mlid,
           .traits = group.traits,
-          .port = port,
+          .port = guid,
           .member = member};
 }
 
@@ -93,6 +93,7 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
                                     Guid requester) {
   if (!request.port_gid || !request.join_state) return refuse(Refusal::InsufficientComponents);
   const Guid port = request.port_gid->guid;
+  const Guid guid = request.further_guid.value_or(port);
   const auto ability = subnet.find_port(port);
   if (!ability || !is_here(subnet, *request.port_gid)) return refuse(Refusal::InvalidGid);
   const bool proxy = requester != port;
@@ -100,6 +101,7 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
   const auto asked = static_cast<std::uint8_t>(*request.join_state & join_state::kAll);
   if (asked == 0) return refuse(Refusal::RequestInvalid);
 
+  drop_foreign(request.mgid.value_or(Gid{}), guid, port);
   auto group = groups_.find(request.mgid.value_or(Gid{}));
   if (group == groups_.end()) {
     const auto created = create(subnet, request, port, *ability, requester);
@@ -109,13 +111,15 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
              (proxy && !subnet.in_partition(requester, group->second.traits.p_key))) {
     return refuse(Refusal::RequestInvalid);
   }
-  auto member = group->second.members.find(port);
+  auto member = group->second.members.find(guid);
   if (member == group->second.members.end()) {
     if (!group->second.permanent && !has_room(requester, {.joins = 1}))
       return refuse(Refusal::NoResources);
-    const Member unwritten{.proxy_join = proxy, .joined_by = proxy ? requester : Guid{}};
-    member = group->second.members.emplace(port, unwritten).first;
-    count_member(group->second, port, unwritten, false);
+    const Member unwritten{.proxy_join = proxy,
+                           .joined_by = proxy ? requester : Guid{},
+                           .port = guid == port ? Guid{} : port};
+    member = group->second.members.emplace(guid, unwritten).first;
+    count_member(group->second, *member, false);
   } else if (!may_modify(subnet, group->second, member->second, port, requester)) {
     return refuse(Refusal::RequestInvalid);
   } else if (!proxy && member->second.proxy_join && !take_over(group->second, member)) {
@@ -123,25 +127,39 @@ GroupTable::Answer GroupTable::join(const SubnetLimits& subnet,
   }
   const auto joined = static_cast<std::uint8_t>(member->second.join_state | asked);
   if (joined != std::exchange(member->second.join_state, joined)) {
-    changed_members_.note({group->first, port});
+    changed_members_.note({group->first, guid});
     touch(group->second.mlid);
   }
-  return membership(group->second, port, member->second);
+  return membership(group->second, guid, member->second);
+}
+
+/// The GUID was another port's, whose membership under it ends: `port` has it now.
+void GroupTable::drop_foreign(const Gid& mgid, Guid guid, Guid port) {
+  const auto group = groups_.find(mgid);
+  if (group == groups_.end()) return;
+  const auto member = group->second.members.find(guid);
+  if (member == group->second.members.end() || port_of(*member) == port) return;
+  count_member(group->second, *member, true);
+  group->second.members.erase(member);
+  changed_members_.note({mgid, guid});
+  touch(group->second.mlid);
+  erase_if_unkept(group);
 }
 
 /// A port joins itself what somebody else joined for it: from now on that is its own affair, and
 /// counts against its own limit. False where there is no room.
 bool GroupTable::take_over(Group& group, std::map<Guid, Member>::iterator member) {
-  auto& [port, held] = *member;
-  count_member(group, port, held, true);
+  Member& held = member->second;
+  const Guid port = port_of(*member);
+  count_member(group, *member, true);
   const bool room = group.permanent || has_room(port, {.joins = 1});
   if (room) {
     held.proxy_join = false;
     held.joined_by = Guid{};
-    changed_members_.note({group.mgid, port});
+    changed_members_.note({group.mgid, member->first});
     ++version_;
   }
-  count_member(group, port, held, false);
+  count_member(group, *member, false);
   return room;
 }
 
@@ -152,9 +170,13 @@ GroupTable::Answer GroupTable::leave(const SubnetLimits& subnet,
     return refuse(Refusal::InsufficientComponents);
   const auto group = groups_.find(*request.mgid);
   if (group == groups_.end()) return refuse(Refusal::RequestInvalid);
-  const Guid port = request.port_gid->guid;
-  const auto found = group->second.members.find(port);
+  const Guid guid = request.further_guid.value_or(request.port_gid->guid);
+  const auto found = group->second.members.find(guid);
   if (found == group->second.members.end()) return refuse(Refusal::RequestInvalid);
+  // A GUID that nobody has any more is left by the port that joined under it.
+  const Guid port = port_of(*found);
+  if (request.further_guid && port != request.port_gid->guid)
+    return refuse(Refusal::RequestInvalid);
   Member& member = found->second;
   const std::uint8_t asked = *request.join_state;
   if (asked == 0 || (asked & ~member.join_state) != 0 ||
@@ -162,10 +184,10 @@ GroupTable::Answer GroupTable::leave(const SubnetLimits& subnet,
     return refuse(Refusal::RequestInvalid);
 
   member.join_state = static_cast<std::uint8_t>(member.join_state & ~asked);
-  changed_members_.note({group->first, port});
-  const GroupMembership left = membership(group->second, port, member);
+  changed_members_.note({group->first, guid});
+  const GroupMembership left = membership(group->second, guid, member);
   if (member.join_state == 0) {
-    count_member(group->second, port, member, true);
+    count_member(group->second, *found, true);
     group->second.members.erase(found);
   }
   touch(group->second.mlid);
@@ -246,16 +268,19 @@ void GroupTable::count(Guid port, Count more, bool gone) {
   if (own->second.groups == 0 && own->second.joins == 0) by_port_.erase(own);
 }
 
-void GroupTable::count_member(const Group& group, Guid port, const Member& member, bool gone) {
+void GroupTable::count_member(const Group& group,
+                              const std::pair<const Guid, Member>& member,
+                              bool gone) {
   if (group.permanent) return;
-  count(member.joined_by != Guid{} ? member.joined_by : port, {.joins = 1}, gone);
+  const Guid joined_by = member.second.joined_by;
+  count(joined_by != Guid{} ? joined_by : port_of(member), {.joins = 1}, gone);
 }
 
 /// With all its members.
 void GroupTable::count_group(const Group& group, bool gone) {
   if (group.permanent) return;
   count(group.creator, {.groups = 1}, gone);
-  for (const auto& [port, member] : group.members) count_member(group, port, member, gone);
+  for (const auto& member : group.members) count_member(group, member, gone);
 }
 
 void GroupTable::set_permanent(Group& group, bool permanent) {
@@ -308,8 +333,8 @@ void GroupTable::change_traits(Group& group, const GroupTraits& traits) {
 void GroupTable::drop(const std::function<bool(Guid, const Group&)>& gone) {
   for (auto group = groups_.begin(); group != groups_.end();) {
     const std::size_t left = std::erase_if(group->second.members, [&](const auto& each) {
-      if (!gone(each.first, group->second)) return false;
-      count_member(group->second, each.first, each.second, true);
+      if (!gone(port_of(each), group->second)) return false;
+      count_member(group->second, each, true);
       changed_members_.note({group->first, each.first});
       return true;
     });
@@ -328,9 +353,10 @@ std::vector<MlidMember> GroupTable::members_of(Lid mlid) const {
   for (const Gid& mgid : pool_.groups_of(mlid)) {
     const Group& group = groups_.at(mgid);
     const Guid only = find_only_sender(group);
-    for (const auto& [port, member] : group.members) {
+    for (const auto& member : group.members) {
+      const Guid port = port_of(member);
       MlidMember& all = by_port.try_emplace(port, MlidMember{port, false, false}).first->second;
-      all.receives |= join_state::receives(member.join_state);
+      all.receives |= join_state::receives(member.second.join_state);
       all.sends |= only == Guid{} || port == only;
     }
   }

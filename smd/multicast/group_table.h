@@ -71,8 +71,8 @@ class GroupTable {
   /// Creates the group where there is none. `requester`: the port that the request came from.
   Answer join(const SubnetLimits& subnet, const GroupRequest& request, Guid requester);
 
-  /// Takes bits of JoinState away; the answer has what remains. A group that nobody keeps goes,
-  /// with all who are left in it.
+  /// Takes bits of JoinState away, of the GUID that is named; the answer has what remains. A group
+  /// that nobody keeps goes, with all who are left in it.
   Answer leave(const SubnetLimits& subnet, const GroupRequest& request, Guid requester);
 
   /// Groups that the site wants exist from now on, as it wants them, and hosts' groups of IPoIB
@@ -154,7 +154,8 @@ class GroupTable {
   bool take_over(Group& group, std::map<Guid, Member>::iterator member);
   [[nodiscard]] bool has_room(Guid port, Count more) const;
   void count(Guid port, Count more, bool gone);
-  void count_member(const Group& group, Guid port, const Member& member, bool gone);
+  void count_member(const Group& group, const std::pair<const Guid, Member>& member, bool gone);
+  void drop_foreign(const Gid& mgid, Guid guid, Guid port);
   void count_group(const Group& group, bool gone);
   void set_permanent(Group& group, bool permanent);
   void change_traits(Group& group, const GroupTraits& traits);

@@ -211,6 +211,7 @@ Answer GroupManager::change(const SubnetView& view, const Query& query, bool joi
   GroupRequest request = request_of(*record, query.header.component_mask);
   const std::optional<Gid> asked = request.port_gid;
   if (asked) request.port_gid->guid = own_guid(view, *asked);
+  if (request.port_gid != asked) request.further_guid = asked->guid;
   const Guid requester = view.fabric().port_guid[sender];
   const std::uint64_t before = parts_.groups.version();
   const GroupTable::Answer result = joins ? parts_.groups.join(*subnet, request, requester)
@@ -219,9 +220,7 @@ Answer GroupManager::change(const SubnetView& view, const Query& query, bool joi
   if (!result) return {.status = status_of(result.error())};
   Answer answer{.offset = kMcMemberRecord.offset(),
                 .records = std::vector<std::byte>(kMcMemberRecord.size)};
-  McMemberRecord changed = say(*subnet, *result);
-  if (asked) changed.port_gid.guid = asked->guid;
-  encode_record(changed, answer.records);
+  encode_record(say(*subnet, *result), answer.records);
   return answer;
 }
 
@@ -236,19 +235,18 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
   const PortIdx sender = sender_of(view, query);
   const Guid own = sender == kNone<PortIdx> ? Guid{} : view.fabric().port_guid[sender];
   const bool names_port = (mask & member_component::kPortGid) != 0;
-  const Guid named = own_guid(view, wanted->port_gid);
-  const bool asks_for_itself = names_port && named == own;
+  const bool asks_for_itself = names_port && own_guid(view, wanted->port_gid) == own;
   std::uint64_t settled = kBounds;
   if (names_port) settled |= member_component::kPortGid;
   if (asks_for_itself && !query.trusted)
     settled |= member_component::kJoinState | member_component::kProxyJoin;
   RecordSink sink(kMcMemberRecord, query, parts_.limits.bytes, settled);
-  const auto offer = [&](const Group& group, Guid port, const Member& member) {
+  const auto offer = [&](const Group& group, Guid guid, const Member& member) {
     sink.offer(say(*subnet,
                    {.mgid = group.mgid,
                     .mlid = group.mlid,
                     .traits = group.traits,
-                    .port = names_port ? wanted->port_gid.guid : port,
+                    .port = guid,
                     .member = member}));
   };
   const auto look = [&](const Group& group) {
@@ -257,11 +255,12 @@ Answer GroupManager::find_members(const SubnetView& view, const Query& query) co
     if (bounds.p_key && !same_partition(group.traits.p_key, *bounds.p_key)) return;
     if (!query.trusted && !subnet->in_partition(own, group.traits.p_key)) return;
     if (names_port) {
-      const auto member = group.members.find(named);
-      if (member == group.members.end() || (!query.trusted && !asks_for_itself)) return;
+      const auto member = group.members.find(wanted->port_gid.guid);
+      if (member == group.members.end()) return;
+      if (!query.trusted && (!asks_for_itself || port_of(*member) != own)) return;
       if (query.trusted) return offer(group, member->first, member->second);
     } else if (query.trusted) {
-      for (const auto& [port, member] : group.members) offer(group, port, member);
+      for (const auto& [guid, member] : group.members) offer(group, guid, member);
       return;
     }
     McMemberRecord record = say(

@@ -171,10 +171,12 @@ std::string print_group(const Group& group) {
                      group.creator);
 }
 
-/// `PORT JOIN_STATE PROXY ASKED`.
-std::string print_member(Guid port, const Member& member) {
-  return fmt::format(
-      "{} {} {} {}\n", port, member.join_state, member.proxy_join ? 1 : 0, member.joined_by);
+/// `GUID JOIN_STATE PROXY ASKED [PORT]`.
+std::string print_member(Guid guid, const Member& member) {
+  std::string text = fmt::format(
+      "{} {} {} {}", guid, member.join_state, member.proxy_join ? 1 : 0, member.joined_by);
+  if (member.port != Guid{}) fmt::format_to(std::back_inserter(text), " {}", member.port);
+  return text + '\n';
 }
 
 void read_group(Words& in, ClientRecords& out) {
@@ -198,14 +200,15 @@ void read_group(Words& in, ClientRecords& out) {
 
 /// Of the group before it.
 void read_member(Words& in, ClientRecords& out) {
-  const Guid port{in.number<std::uint64_t>()};
+  const Guid guid{in.number<std::uint64_t>()};
   const auto state = static_cast<std::uint8_t>(in.number(join_state::kAll));
   const bool proxy = in.number(1) == 1;
   const Guid joined_by = in.at_end() ? Guid{} : Guid{in.number<std::uint64_t>()};
+  const Guid port = in.at_end() ? Guid{} : Guid{in.number<std::uint64_t>()};
   if (out.groups.empty()) in.refuse();
   if (in.done())
-    out.groups.back().members[port] = {
-        .join_state = state, .proxy_join = proxy, .joined_by = joined_by};
+    out.groups.back().members[guid] = {
+        .join_state = state, .proxy_join = proxy, .joined_by = joined_by, .port = port};
 }
 
 std::string print_service(const sa::Service& service, const Moment& now) {

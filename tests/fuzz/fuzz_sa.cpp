@@ -53,9 +53,10 @@ void check_groups(const GroupTable& groups, const SubnetLimits& realm) {
   for (const auto& [mgid, group] : groups.groups()) {
     fuzz::require(group.mlid >= kFirstMlid && group.mlid.value() < kFirstMlid.value() + kMlids);
     bool kept = false;
-    for (const auto& [port, member] : group.members) {
-      fuzz::require(realm.find_port(port).has_value() && member.join_state != 0);
-      kept = kept || join_state::keeps_group(member.join_state);
+    for (const auto& member : group.members) {
+      const std::uint8_t state = member.second.join_state;
+      fuzz::require(realm.find_port(port_of(member)).has_value() && state != 0);
+      kept = kept || join_state::keeps_group(state);
     }
     fuzz::require(kept);
   }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "smd/multicast/group.h"
 #include "smd/multicast/subnet_limits.h"
 #include "smd/sa/group_manager.h"
@@ -12,7 +14,9 @@ namespace groups_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 namespace part = member_component;
 
@@ -209,36 +213,96 @@ TEST_F(GroupRecords, LeavingSaysWhatRemains) {
   EXPECT_THAT(groups.groups(), IsEmpty());
 }
 
-TEST_F(GroupRecords, APortHasItsMembershipsUnderAnyOfItsGids) {
-  ViewParts parts = view->parts();
-  parts.aliases = std::make_shared<const std::map<Guid, std::vector<Guid>>>(
-      std::map<Guid, std::vector<Guid>>{{guid_of(*view, "H1"), {{}, Guid{0xa1}}}});
-  view = std::make_shared<const SubnetView>(parts);
+/// H1 has a further GUID, as one of its virtual functions uses it.
+struct FurtherGid : GroupRecords {
+  FurtherGid() {
+    give_to("H1");
+    further.port_gid.guid = Guid{0xa1};
+  }
+
+  /// No other port has it then.
+  void give_to(const char* host) {
+    ViewParts parts = view->parts();
+    parts.aliases = std::make_shared<const std::map<Guid, std::vector<Guid>>>(
+        std::map<Guid, std::vector<Guid>>{{guid_of(*view, host), {{}, Guid{0xa1}}}});
+    view = std::make_shared<const SubnetView>(parts);
+  }
+
+  /// Of the group, as the trusted see it.
+  std::map<Guid, unsigned> states() {
+    std::map<Guid, unsigned> out;
+    for (const McMemberRecord& each : records(ask(Method::GetTable, 0, {}, "H3", true)))
+      out[each.port_gid.guid] = each.join_state;
+    return out;
+  }
+
+  /// Ports that its tree is for.
+  std::vector<MlidMember> in_tree() {
+    const Group* group = groups.find(kMgid);
+    return group == nullptr ? std::vector<MlidMember>{} : groups.members_of(group->mlid);
+  }
+
+  /// What `host` is told that asks for it.
+  std::size_t count_of(const McMemberRecord& wanted, const char* host, bool trusted = false) {
+    return ask(Method::GetTable, part::kPortGid | part::kMgid, wanted, host, trusted).count();
+  }
+
   McMemberRecord further = member("H1");
-  further.port_gid.guid = Guid{0xa1};
+  const Guid own = guid_of(*view, "H1");
+};
+
+TEST_F(FurtherGid, IsAMemberByItself) {
   const auto made = records(ask(Method::Set, kCreate, further, "H1"));
   ASSERT_THAT(made, SizeIs(1));
   EXPECT_EQ(made[0].port_gid, further.port_gid) << "as it was asked for";
   EXPECT_FALSE(made[0].proxy_join) << "a port that joins under a GID of its own";
-  const auto& members = groups.find(kMgid)->members;
-  ASSERT_THAT(members, SizeIs(1));
-  EXPECT_EQ(members.begin()->first, guid_of(*view, "H1"));
-  for (const auto& [wanted, trusted] : {std::pair(further, false),
-                                        std::pair(further, true),
-                                        std::pair(member("H1"), false),
-                                        std::pair(member("H1"), true)}) {
-    const auto found =
-        records(ask(Method::GetTable, part::kPortGid | part::kJoinState, wanted, "H1", trusted));
-    ASSERT_THAT(found, SizeIs(1));
-    EXPECT_EQ(found[0].port_gid, trusted ? wanted.port_gid : Gid{});
-  }
+  EXPECT_THAT(states(), ElementsAre(Pair(Guid{0xa1}, 1u)));
+  EXPECT_EQ(count_of(further, "H1"), 1u);
+  EXPECT_EQ(count_of(further, "H1", true), 1u);
+  EXPECT_EQ(count_of(further, "H2"), 0u) << "another port";
+  EXPECT_EQ(count_of(member("H1"), "H1"), 0u) << "not asked for under that one";
+  static_cast<void>(ask(Method::Set, kJoin, member("H1", 5), "H1"));
+  EXPECT_THAT(states(), UnorderedElementsAre(Pair(own, 5u), Pair(Guid{0xa1}, 1u)));
+  EXPECT_THAT(in_tree(), ElementsAre(MlidMember{own, true, true})) << "one port";
+}
+
+TEST_F(FurtherGid, LeavesAlone) {
+  static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
+  static_cast<void>(ask(Method::Set, kJoin, further, "H1"));
   EXPECT_EQ(ask(Method::Delete, kJoin, further, "H2").status, Status::RequestInvalid);
   const auto left = records(ask(Method::Delete, kJoin, further, "H1"));
   ASSERT_THAT(left, SizeIs(1));
   EXPECT_EQ(left[0].port_gid, further.port_gid);
+  EXPECT_EQ(left[0].join_state, 0);
+  EXPECT_THAT(states(), ElementsAre(Pair(own, 1u)));
+  EXPECT_EQ(ask(Method::Delete, kJoin, further, "H1").status, Status::RequestInvalid) << "twice";
+  EXPECT_THAT(in_tree(), SizeIs(1));
+  EXPECT_EQ(ask(Method::Delete, kJoin, member("H1"), "H1").status, Status::Ok);
   EXPECT_THAT(groups.groups(), IsEmpty());
+}
+
+TEST_F(FurtherGid, ThatNobodyHasJoinsNothing) {
   further.port_gid.guid = Guid{0xa2};
   EXPECT_EQ(ask(Method::Set, kCreate, further, "H1").status, Status::InvalidGid);
+}
+
+/// A virtual machine moves: its memberships under the old port end where it joins from the new one.
+TEST_F(FurtherGid, ThatAnotherPortHasNowIsAMemberThere) {
+  static_cast<void>(ask(Method::Set, kCreate, further, "H1"));
+  give_to("H2");
+  EXPECT_EQ(ask(Method::Delete, kJoin, further, "H2").status, Status::RequestInvalid)
+      << "what H1 joined";
+  EXPECT_EQ(records(ask(Method::Set, kCreate, further, "H2")).front().join_state, 1);
+  EXPECT_THAT(states(), ElementsAre(Pair(Guid{0xa1}, 1u)));
+  EXPECT_THAT(in_tree(), ElementsAre(MlidMember{guid_of(*view, "H2"), true, true}));
+}
+
+/// Each GID counts: else one port would have as many memberships as all its GIDs together.
+TEST_F(FurtherGid, CountsAgainstTheLimitOfItsPort) {
+  groups.set_limits({.joins_of_one_port = 1});
+  static_cast<void>(ask(Method::Set, kCreate, member("H1"), "H1"));
+  EXPECT_EQ(ask(Method::Set, kJoin, further, "H1").status, Status::NoResources);
+  EXPECT_EQ(ask(Method::Set, kJoin, member("H2"), "H2").status, Status::Ok);
 }
 
 TEST_F(GroupRecords, TheTrustedSeeEveryMember) {

@@ -62,8 +62,10 @@ std::string find_flaw(const Desk& desk) {
     if (group.mlid < kFirstMlid || group.mlid.value() >= kFirstMlid.value() + kMlids)
       return "an MLID that switches have no room for";
     bool kept = group.permanent;
-    for (const auto& [port, member] : group.members) {
-      if (desk.subnet->port_of(port) == kNone<PortIdx>) return "a member that does not exist";
+    for (const auto& each : group.members) {
+      const Member& member = each.second;
+      if (desk.subnet->port_of(port_of(each)) == kNone<PortIdx>)
+        return "a member that does not exist";
       if (member.join_state == 0 || member.join_state > 15) return "a member without a JoinState";
       kept = kept || join_state::keeps_group(member.join_state);
     }

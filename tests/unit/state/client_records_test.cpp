@@ -54,7 +54,8 @@ ClientRecords some() {
                                        .scope = 4,
                                        .flow_label = 0xfffff},
                             .members = {{Guid{1}, {.join_state = 1}},
-                                        {Guid{2}, {.join_state = 6, .proxy_join = true}}}});
+                                        {Guid{2}, {.join_state = 6, .proxy_join = true}},
+                                        {Guid{0xa1}, {.join_state = 4, .port = Guid{1}}}}});
   records.groups.push_back(
       {.mgid = {0xff12401bffff0000u, Guid{1}},
        .mlid = Lid{0xc001},
@@ -72,6 +73,14 @@ TEST(ClientRecords, GroupsOfAnSmdThatDidNotSayWhoCreatedThem) {
   ASSERT_TRUE(old);
   EXPECT_EQ(old->groups[0].creator, Guid{});
   EXPECT_EQ(old->groups[0].members.at(Guid{1}), (Member{.join_state = 1}));
+}
+
+TEST(ClientRecords, AMemberUnderAFurtherGuidNamesItsPort) {
+  const std::string text = print_records(some(), kThen);
+  EXPECT_NE(text.find("member 0x00000000000000a1 4 0 0x0000000000000000 0x0000000000000001\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("member 0x0000000000000001 1 0 0x0000000000000000\n"), std::string::npos)
+      << "an older smd reads what has none";
 }
 
 TEST(ClientRecords, SubscriptionsOfAnSmdThatKeptNoPKey) {
