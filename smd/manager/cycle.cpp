@@ -442,16 +442,18 @@ void Cycle::route() {
 void Cycle::rebalance(RouteJob job) {
   if (gives_way()) return;
   job.stop = rebalance_stop_.get_token();
+  // Of engines that are to be asked from now on nobody knows yet whether they refuse.
+  job.fallback = job.fallback && !parts_.state.engine_refused.empty();
   if (opening_) return open_blocked(std::move(job));
   work_.offload(
       parts_.runtime,
       [job = std::move(job)] { return compute_rebalance(job); },
-      [this](std::optional<Routed> routed) {
+      [this](tl::expected<Routed, std::string> routed) {
         if (gives_way()) return;
         parts_.state.imbalanced = false;
         if (!routed) {
           parts_.state.gave_way = 0;
-          return drop_rebalance("routes are even");
+          return drop_rebalance(routed.error());
         }
         instead_ = routed->instead;
         on_routed(std::move(*routed));

@@ -22,6 +22,8 @@ const Engine* engine_for(const Fabric& fabric, const std::string& name) {
   return asked != nullptr && fabric.switch_count() <= 1 ? find_engine("updn") : asked;
 }
 
+constexpr const char* kStopped = "nobody wants it any more";
+
 enum class Keep : std::uint8_t { Nothing, Routes, RoutesRebalanced };
 
 bool made_by(const RoutingTables& tables, const std::string& engine, const EngineOptions& options) {
@@ -32,6 +34,13 @@ bool made_by(const RoutingTables& tables, const std::string& engine, const Engin
 std::vector<std::string> engines_of(const RouteJob& job) {
   std::vector<std::string> engines = {job.engine};
   engines.insert(engines.end(), job.next_engines.begin(), job.next_engines.end());
+  return engines;
+}
+
+/// And who stands in where all of them refuse.
+std::vector<std::string> engines_and_fallback(const RouteJob& job) {
+  std::vector<std::string> engines = engines_of(job);
+  if (job.fallback && std::ranges::count(engines, "updn") == 0) engines.emplace_back("updn");
   return engines;
 }
 
@@ -431,11 +440,9 @@ std::string print_refusals(const std::vector<EngineRefusal>& refusals) {
 }  // namespace
 
 Routed compute_routed(const RouteJob& job) {
-  std::vector<std::string> engines = engines_of(job);
-  if (job.fallback && std::ranges::count(engines, "updn") == 0) engines.emplace_back("updn");
   Routed out;
   std::vector<EngineRefusal> refusals;
-  for (const std::string& engine : engines) {
+  for (const std::string& engine : engines_and_fallback(job)) {
     out = compute_routes_of(job, engine);
     if (!out.error) break;
     refusals.push_back({engine, out.error->context});
@@ -455,18 +462,32 @@ bool stay_at_a_change(const RouteJob& job, const std::string& engine, const Rout
   return compute_with(job, engine, Keep::Routes).tables.lft == now.lft;
 }
 
+bool has_made_those_in_force(const RouteJob& job, const std::string& engine) {
+  const Engine* const made = engine_for(*job.fabric, engine);
+  if (made == nullptr) return false;
+  EngineOptions options = job.engine_options;
+  options.path_sets = wants_path_sets(job, engine);
+  return made_by(job.in_force->routing, std::string(made->name()), options);
+}
+
+tl::unexpected<std::string> leave(std::string why) {
+  return tl::unexpected<std::string>(std::move(why));
+}
+
 }  // namespace
 
-std::optional<Routed> compute_rebalance(const RouteJob& job) {
+tl::expected<Routed, std::string> compute_rebalance(const RouteJob& job) {
   const RoutingTables& now = job.in_force->routing;
-  const std::vector<std::string> engines = engines_of(job);
+  const std::vector<std::string> engines = engines_and_fallback(job);
   const auto engine = std::ranges::find_if(
-      engines, [&](const std::string& each) { return made_by(now, each, job.engine_options); });
-  if (engine == engines.end()) return std::nullopt;
+      engines, [&](const std::string& each) { return has_made_those_in_force(job, each); });
+  if (engine == engines.end())
+    return leave("no engine of the configuration made these routes, " + now.engine + " did");
   RouteJob without_past = job;
   without_past.orientation = {};
   Routed fresh = compute_with(without_past, *engine, Keep::Nothing);
-  if (fresh.error || job.stop.stop_requested()) return std::nullopt;
+  if (job.stop.stop_requested()) return leave(kStopped);
+  if (fresh.error) return leave("no routes from scratch: " + fresh.error->context);
   if (candidate_of(fresh.tables) != candidate_of(now)) {
     const TrafficGoal goal = job.engine_options.auto_for;
     if (are_worth_a_change(*job.fabric, job.lids, now, fresh.tables, goal)) return fresh;
@@ -477,7 +498,8 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
     if (candidate_of(now) == kDepthFirstCandidate)
       without_past.engine_options.orientation_search = OrientationSearch::DepthFirst;
     fresh = compute_with(without_past, now.engine, Keep::Nothing);
-    if (fresh.error || job.stop.stop_requested()) return std::nullopt;
+    if (job.stop.stop_requested()) return leave(kStopped);
+    if (fresh.error) return leave("no routes from scratch: " + fresh.error->context);
     fresh.tables.chosen_by = now.chosen_by;
     fresh.tables.candidates = now.candidates;
   }
@@ -488,9 +510,11 @@ std::optional<Routed> compute_rebalance(const RouteJob& job) {
   const double least = peak_of(fresh.tables, fresh.verified.get());
   const auto is_even = [&](double peak) { return kEven * least >= peak; };
   const double peak = peak_of(now, job.in_force->verified.get());
-  if (is_even(peak))
-    return stay_at_a_change(job, *engine, fresh) ? std::nullopt : std::optional(fresh);
-  if (job.stop.stop_requested()) return std::nullopt;
+  if (is_even(peak)) {
+    if (stay_at_a_change(job, *engine, fresh)) return leave("routes are even");
+    return fresh;
+  }
+  if (job.stop.stop_requested()) return leave(kStopped);
   Routed rebalanced = compute_with(job, *engine, Keep::RoutesRebalanced);
   if (rebalanced.error) return fresh;
   const double reached = peak_of(rebalanced.tables, rebalanced.verified.get());

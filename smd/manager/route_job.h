@@ -55,9 +55,10 @@ struct Routed {
 /// those from scratch, and instead of them what the engine got to on several VLs, where hosts keep
 /// their SLs. Where the engine asked for leaves the choice to another one, which now would
 /// be another one: that one's, if they are worth a tenth more. Those from scratch also in place of
-/// others', found and kept, under an engine that would not keep them at the next change. Nothing
-/// where the routes in force are balanced enough, or of another engine than the one asked for.
-[[nodiscard]] std::optional<Routed> compute_rebalance(const RouteJob& job);
+/// others', found and kept, under an engine that would not keep them at the next change. Else why
+/// nothing is to be done: the routes in force are balanced enough, or were made by no engine of the
+/// job, the fallback included; or there are none from scratch.
+[[nodiscard]] tl::expected<Routed, std::string> compute_rebalance(const RouteJob& job);
 
 /// Those in force, checked once more. Requires: there are some, of this fabric.
 [[nodiscard]] Routed check_in_force(const RouteJob& job);

@@ -277,6 +277,22 @@ TEST_F(ReliefOfChannels, KeepsSlsWhereRoutesFromScratchWouldBlock) {
   EXPECT_GT(eased, 0u);
 }
 
+TEST_F(ReliefOfChannels, FollowsALossAlsoUnderTheEngineThatStandsInForTheOneAskedFor) {
+  SimulatedSubnetOptions stand_in = options(kDelay, "ftree");
+  stand_in.settings.engine_fallback = true;
+  subnet_.emplace(spec_of("torus:dims=6.6,hosts=2"), stand_in);
+  ASSERT_TRUE(subnet_->start());
+  ASSERT_TRUE(lose_an_unfortunate_cable());
+  EXPECT_EQ(subnet_->manager.last_cycle()->engine, "updn");
+  const std::string refused = subnet_->manager.last_cycle()->engine_refused;
+  EXPECT_NE(refused, "");
+  subnet_->run_for(kAfter);
+  EXPECT_EQ(subnet_->manager.changes().front().reason, "relief after a change");
+  EXPECT_EQ(subnet_->manager.changes().front().engine_refused, refused);
+  EXPECT_FALSE(is_uneven());
+  expect_healthy();
+}
+
 // Tables of another engine would change everything: none of that is worth it.
 TEST_F(ReliefOfChannels, IsDroppedWhereTheEngineIsToBeAnotherOne) {
   start(kDelay);
@@ -284,6 +300,7 @@ TEST_F(ReliefOfChannels, IsDroppedWhereTheEngineIsToBeAnotherOne) {
   const ForwardingTables before = subnet_->manager.in_force()->routing->lft;
   Settings settings = options(kDelay).settings;
   settings.engine = "nue";
+  settings.engine_fallback = true;  // nobody has asked it yet
   subnet_->manager.adopt(settings);
   const std::uint64_t changes = subnet_->manager.change_count();
   subnet_->run_for(std::chrono::minutes(10));

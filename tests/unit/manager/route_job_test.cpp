@@ -628,6 +628,56 @@ TEST(RouteJob, RoutesOfTheFallbackAreKeptAsAnyOthers) {
   EXPECT_EQ(again.tables.lft, first.tables.lft);
 }
 
+TEST(RouteJob, RoutesOfTheFallbackAreRelievedAsThoseOfAnEngineAskedFor) {
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  unsigned relieved = 0;
+  for (std::size_t cable = 0; cable < find_channels(g.fabric).size(); cable += 5) {
+    const auto cut = without_cable(g.fabric, cable);
+    const auto rest_with = [&](RouteJob job) {
+      const Routed lost = route_next(job, cut, compute_routed(job));
+      EXPECT_EQ(lost.tables.engine, "updn");
+      job.orientation = lost.tables.orientation;
+      job.in_force = in_force(job, lost);
+      return compute_rebalance(job);
+    };
+    RouteJob refused = restarted(g, "ftree");
+    refused.fallback = true;
+    const auto asked = rest_with(restarted(g, "updn"));
+    const auto stood_in = rest_with(refused);
+    ASSERT_EQ(stood_in.has_value(), asked.has_value()) << cable;
+    if (!asked) continue;
+    ++relieved;
+    EXPECT_EQ(stood_in->tables.lft, asked->tables.lft) << cable;
+    // Also of LIDs that would have two sets of paths under an engine that was asked for.
+    refused.engine_options.path_sets = true;
+    EXPECT_TRUE(rest_with(refused)) << cable;
+  }
+  EXPECT_GT(relieved, 0u);
+}
+
+TEST(RouteJob, RestSaysWhyItLeavesRoutesAsTheyAre) {
+  const test::Generated g = test::generated("torus:dims=4.4,hosts=2");
+  RouteJob job = restarted(g, "updn");
+  const Routed made = compute_routed(job);
+  job.orientation = made.tables.orientation;
+  job.in_force = in_force(job, made);
+  EXPECT_EQ(compute_rebalance(job).error(), "routes are even");
+  job.engine = "ftree";  // and no fallback
+  EXPECT_EQ(compute_rebalance(job).error(),
+            "no engine of the configuration made these routes, updn did");
+  job.fallback = true;
+  EXPECT_EQ(compute_rebalance(job).error(), "routes are even");
+  Routed of_ftree = made;
+  of_ftree.tables.engine = "ftree";
+  job.in_force = in_force(job, of_ftree);
+  EXPECT_THAT(compute_rebalance(job).error(),
+              testing::StartsWith("no routes from scratch: no fat tree"));
+  std::stop_source stopped;
+  stopped.request_stop();
+  job.stop = stopped.get_token();
+  EXPECT_EQ(compute_rebalance(job).error(), "nobody wants it any more");
+}
+
 TEST(RouteJob, TheFirstEngineOfAListThatCanRouteTheFabricDoes) {
   RouteJob job = job_for(
       fabric_from_shared("S1-S2 S1-S3 S2-S3 S2-S4 S3-S4 S4-S5 H1-S1 H2-S5 H3-S4"), "dragonfly");
