@@ -97,6 +97,12 @@ std::string print_not_found(const std::vector<std::string>& names) {
                      list_some(names));
 }
 
+/// Whom no routes lead to is not to be told where an error kept all of them from being in force.
+std::vector<std::string> list_not_found(const DryRunWorld& world, const CycleReport& cycle) {
+  if (cycle.error && world.in_force() == nullptr) return {};
+  return world.not_found();
+}
+
 std::string print_cut_off(const std::vector<std::string>& names) {
   if (names.empty()) return {};
   return fmt::format("  cut off    {} adapter{}: {}\n",
@@ -164,8 +170,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
   static_cast<void>(print_faults(notes));
   const CcManager& congestion = world.congestion();
   const bool found_none = first.error && !first.routed;
-  std::vector<std::string> not_found;
-  if (!found_none) not_found = world.not_found();
+  std::vector<std::string> not_found = list_not_found(world, first);
   // A fabric of one adapter is as it is wanted; one that came up larger and is gone is not.
   bool holds = (first.up() || (first.cut_off && !first.error)) &&
                congestion.plan().refusal.empty() && not_found.empty();
@@ -201,7 +206,7 @@ int dry_run(const Config& config, const DryRunOptions& options) {
     display.emplace(options.progress);
     last = world.fail(failure);
     display.reset();
-    not_found = world.not_found();
+    not_found = list_not_found(world, last);
     const std::vector<std::string> cut_off = world.cut_off();
     holds = holds && last.up() && congestion.plan().refusal.empty() && not_found.empty();
     changes.push_back(change_json(last, failure.text, "down"));

@@ -297,7 +297,8 @@ OrderedJson run_json(const CycleReport& cycle) {
   if (!cycle.engine_refused.empty()) out["engine_refused"] = cycle.engine_refused;
   if (!cycle.candidates.empty()) out["candidates"] = candidates_json(cycle.candidates);
   if (cycle.error) out["error"] = cycle.error->context;
-  if (cycle.error && !cycle.routed) clear({"bring_up", "routes", "deadlock", "load"}, out);
+  if (cycle.error && !cycle.routed) clear({"bring_up", "routes", "deadlock"}, out);
+  if (cycle.error) clear({"load"}, out);  // nobody counts those of tables that are not in force
   return out;
 }
 
@@ -408,12 +409,14 @@ std::string print_bring_up(const CycleReport& cycle, std::string_view shape) {
       routes.max_hops,
       routes.vls,
       routes.acyclic ? "yes" : "NO");
-  out += fmt::format(
-      "  load       {} paths on the fullest link, {:.1f} on average, deviation {:.1f}{}\n",
-      cycle.load.max,
-      cycle.load.mean,
-      cycle.load.stddev,
-      print_per_gbps(cycle.load));
+  if (!cycle.error) {
+    out += fmt::format(
+        "  load       {} paths on the fullest link, {:.1f} on average, deviation {:.1f}{}\n",
+        cycle.load.max,
+        cycle.load.mean,
+        cycle.load.stddev,
+        print_per_gbps(cycle.load));
+  }
   if (cycle.measures) {
     if (cycle.load_bound > 0)
       out += fmt::format("  bound      {}\n", print_load_bound(cycle.load, cycle.load_bound));

@@ -70,6 +70,33 @@ TEST(DryRunReach, ABringUpThatMissesMostOfTheFabricIsNotAllRight) {
   EXPECT_GT(up, 0u) << "what was found came up, and said so alone";
 }
 
+// Shortest paths on rings of five close credit loops, and are not written.
+TEST(DryRunReach, RoutesThatAreRefusedLeaveNobodyUnfoundAndNoLoads) {
+  const std::vector<std::string> words = {
+      "dry-run", "--fabric", "torus:dims=5.5", "--engine", "minhop"};
+  const Finished text = smd(words);
+  EXPECT_EQ(text.exit_code, 1);
+  EXPECT_THAT(text.out, HasSubstr("minhop: unverified tables: credit loop"));
+  EXPECT_THAT(text.out, HasSubstr("25 switches, "));
+  EXPECT_THAT(text.out, HasSubstr("deadlock-free on 1 VL: NO"));
+  EXPECT_THAT(text.out, Not(HasSubstr("NOT ALL FOUND")));
+  EXPECT_THAT(text.out, Not(HasSubstr("  load ")));
+  std::vector<std::string> args = words;
+  args.emplace_back("--json");
+  const json out = json::parse(smd(args).out);
+  EXPECT_TRUE(out["error"].is_string());
+  EXPECT_EQ(out["fabric"]["switches"], 25);
+  EXPECT_EQ(out["deadlock"]["acyclic"], false);
+  EXPECT_EQ(out["not_found"], json::array());
+  EXPECT_TRUE(out["load"].is_null()) << out["load"];
+
+  // Nor a failure after which they are refused as well.
+  args.insert(args.end(), {"--fail", "host-00007"});
+  const json lost = json::parse(smd(args).out);
+  ASSERT_EQ(lost["changes"].size(), 1u);
+  EXPECT_EQ(lost["changes"][0]["not_found"], json::array());
+}
+
 TEST(DryRunReach, WhatAChangeCutsOffIsNamed) {
   const std::vector<std::string> words = {
       "dry-run", "--fabric", "fat-tree:k=4,levels=2", "--fail", "sw-0-1", "--fail", "host-00007"};

@@ -69,6 +69,9 @@ TEST(ReportOfARefusal, SaysNothingOfTablesThatWereNotWritten) {
   EXPECT_EQ(change.at("error"), cycle.error->context);
   EXPECT_EQ(print_change(cycle, "sw-1-0", "down"),
             "sw-1-0 down: FAILED: minhop: unverified tables: credit loop\n");
+  EXPECT_TRUE(run_json(cycle).at("load").is_null());
+  EXPECT_TRUE(run_json(cycle).at("routes").is_object()) << "why it was refused";
+  EXPECT_THAT(print_bring_up(cycle), testing::Not(testing::HasSubstr("  load ")));
   cycle.transition.kind = TransitionKind::Certified;
   EXPECT_EQ(change_json(cycle, "sw-1-0", "down").at("transition").at("certified"), true)
       << "the error came later";
