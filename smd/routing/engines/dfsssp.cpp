@@ -1,4 +1,6 @@
 // Balanced shortest paths, free of deadlock by layers.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -15,9 +17,10 @@
 namespace smd {
 namespace {
 
-constexpr std::string_view kDirectionsDiffer =
-    "the two directions of a path may have different SLs: one for both would take more lanes than "
-    "there are";
+void note_directions(RoutingTables& tables) {
+  tables.notes.push_back(
+      fmt::format("{}: one for both would take more lanes than there are", kDirectionsDiffer));
+}
 
 class DfSssp final : public Engine {
  public:
@@ -72,7 +75,7 @@ class DfSssp final : public Engine {
     for (const Bundle bundle : {Bundle::Pair, Bundle::Path}) {
       if (auto updated =
               update_layered_tables(name(), fabric, lids, request, TreePer::EachLid, bundle)) {
-        if (bundle == Bundle::Path) updated->notes.emplace_back(kDirectionsDiffer);
+        if (bundle == Bundle::Path) note_directions(*updated);
         static_cast<void>(record_turns(fabric, lids, *updated));
         return std::move(*updated);
       }
@@ -100,7 +103,7 @@ class DfSssp final : public Engine {
     std::ranges::copy_if(before.notes, std::back_inserter(updated->notes), [](const auto& note) {
       return note.find(kSharingNote) != std::string::npos;
     });
-    if (updated->vls > 1) updated->notes.emplace_back(kDirectionsDiffer);
+    if (updated->vls > 1) note_directions(*updated);
     return std::move(*updated);
   }
 
@@ -126,7 +129,7 @@ class DfSssp final : public Engine {
         if (!vls) return compute_without(fabric, lids, request);
         RoutingTables tables = make_layered_tables(name(), graph, targets, *some, layering, *vls);
         tables.notes = std::move(notes);
-        if (*vls > 1) tables.notes.emplace_back(kDirectionsDiffer);
+        if (*vls > 1) note_directions(tables);
         return tables;
       }
     }
@@ -170,7 +173,7 @@ class DfSssp final : public Engine {
     };
     const auto write_directed = [&](const auto&... parts) {
       RoutingTables tables = write(parts...);
-      tables.notes.emplace_back(kDirectionsDiffer);
+      note_directions(tables);
       return tables;
     };
     for (const BalancedTrees* const some : {&trees, &others}) {

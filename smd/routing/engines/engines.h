@@ -1,6 +1,8 @@
 // The engines there are, one function per file of this folder. Only registry.cpp needs this list.
 #pragma once
 
+#include <string_view>
+
 #include "smd/routing/engine.h"
 
 namespace smd {
@@ -20,6 +22,11 @@ namespace smd {
 [[nodiscard]] const Engine& nue_engine();
 [[nodiscard]] const Engine& pira_engine();
 [[nodiscard]] const Engine& updn_engine();
+
+/// How a note begins of routes where an answer on the SL of its request may be on a VL that was not
+/// proved for it.
+inline constexpr std::string_view kDirectionsDiffer =
+    "the two directions of a path may have different SLs";
 
 /// Routes as EngineOptions::path_sets asks for. Unsupported where `engine` does not take them, or
 /// where there are too few VLs for both sets.

@@ -1,4 +1,6 @@
 // Routes on the dependency graph: free of deadlock on however few layers there are.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -87,7 +89,10 @@ class Nue final : public Engine {
                        on.costs,
                        previous,
                        keeps_unowned};
-      if (auto tables = update.compute(on.most, request.rebalance)) return std::move(*tables);
+      if (auto tables = update.compute(on.most, request.rebalance)) {
+        note_directions(lids, *tables);
+        return std::move(*tables);
+      }
     }
     return std::nullopt;
   }
@@ -95,7 +100,27 @@ class Nue final : public Engine {
   Result<RoutingTables> compute_new(const Fabric& fabric,
                                     const LidMap& lids,
                                     const RoutingRequest& request) const override {
-    const Problem on{fabric, lids, request};
+    RoutingTables tables = lay_anew(fabric, lids, {fabric, lids, request});
+    note_directions(lids, tables);
+    return tables;
+  }
+
+  /// Of LIDs in different lanes each answers on another SL.
+  static void note_directions(const LidMap& lids, RoutingTables& tables) {
+    std::optional<std::uint8_t> first;
+    for (const TargetLid& served : tables.turns->served) {
+      if (lids.owner_of(served.lid) == kNone<PortIdx>) continue;
+      if (!first) first = served.layer;
+      if (served.layer == *first) continue;
+      tables.notes.push_back(fmt::format(
+          "{}: each has that of its destination, and an answer on the SL of its request may be on "
+          "a VL that was not proved for it",
+          kDirectionsDiffer));
+      return;
+    }
+  }
+
+  static RoutingTables lay_anew(const Fabric& fabric, const LidMap& lids, const Problem& on) {
     if (on.most == 1)
       return lay(fabric, lids, on, *plan_single_layer(on.graph, on.channels, on.targets, on.costs));
     // For room alone one VL is left to multicast packets. Trees have room on one.

@@ -490,6 +490,15 @@ TEST(Auto, OneSlowAdapterDoesNotDecide) {
             compute("auto", g.fabric, g.lids, request).engine);
 }
 
+// The SLs of path records are all that its lanes hang on: also where nobody named nue.
+TEST(Auto, SaysWhatNueSaysOfItsSls) {
+  const Generated g = irregular(16, 1, 1);
+  const RoutingTables tables = compute("auto", g.fabric, g.lids);
+  ASSERT_EQ(tables.engine, "nue");
+  ASSERT_GT(tables.vls, 1u);
+  EXPECT_THAT(tables.notes, Contains(StartsWith("the two directions of a path may have ")));
+}
+
 TEST(Auto, KeepsItsDirectionsOverAChange) {
   const Generated g = generated("torus:dims=8.8,hosts=2");
   const RoutingTables before = compute_safely(g);
