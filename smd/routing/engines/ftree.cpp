@@ -3,13 +3,30 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "smd/routing/engines/engines.h"
 #include "smd/routing/fat_tree/tree_fabric.h"
 #include "smd/routing/fat_tree/tree_tables.h"
+#include "smd/routing/verify/channel_load.h"
 
 namespace smd {
 namespace {
+
+/// Of those that climb from one level: nobody has a choice between others.
+bool differ_in_speed(const Fabric& fabric, const FatTreeShape& shape) {
+  const std::vector<PortIdx> channels = find_channels(fabric);
+  const ChannelSpeeds speeds{fabric, channels};
+  if (!speeds.mixed()) return false;
+  std::vector<std::uint64_t> mbps(shape.levels.size(), 0);
+  for (const PortIdx channel : channels) {
+    const std::uint32_t from = shape.level[fabric.switch_of[fabric.node_of[channel]]];
+    if (shape.level[fabric.switch_at(fabric.peer[channel])] <= from) continue;
+    if (mbps[from] == 0) mbps[from] = speeds.of(channel);
+    if (mbps[from] != speeds.of(channel)) return true;
+  }
+  return false;
+}
 
 class FatTree final : public Engine {
  public:
@@ -57,6 +74,9 @@ class FatTree final : public Engine {
     if (request.previous != nullptr) result.altered = list_altered(tree, *request.previous);
     if (std::size_t missing = tree.shape.missing(); missing != 0 || tree.shape.level_links != 0)
       result.notes.push_back(print_fat_tree(tree.shape));
+    if (differ_in_speed(fabric, tree.shape))
+      result.notes.emplace_back(
+          "cables between two levels differ in speed: ftree counts cables, not Gb/s");
     std::optional<TreeChange> change;
     if (previous != nullptr) change = change_in_force(fabric, lids, tree, *previous);
     if (change) {

@@ -578,5 +578,38 @@ TEST(Ftree, ParallelCablesThatLeadOverSeveralLevels) {
   expect_sound(fabric, lids, ftree(fabric, lids));
 }
 
+/// The level of a switch of a generated tree, 0 for leaves, by its name "sw-LEVEL-NUMBER".
+char level_of(const Fabric& fabric, PortIdx port) {
+  return fabric.description[fabric.node_of[port]].at(3);
+}
+
+TEST(Ftree, SaysThatItCountsCablesWhereTheyDifferInSpeed) {
+  const Fabric even = generated_fabric("fat-tree:k=4,levels=3,speed=NDR");
+  const LidMap lids = lids_in_order(even);
+  const auto says_so = [&](auto&& is_slow) {
+    Fabric fabric = even;
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.peer[port] == kNone<PortIdx> || !is_slow(port)) continue;
+      for (const PortIdx end : {port, fabric.peer[port]})
+        fabric.port_info[end].link_width_active = 1;
+    }
+    return std::ranges::count(
+        ftree(fabric, lids).notes,
+        std::string("cables between two levels differ in speed: ftree counts cables, not Gb/s"));
+  };
+  const PortIdx one = find_channels(even).front();
+  const NodeIdx core = node(even, "sw-2-0");
+  EXPECT_EQ(says_so([](PortIdx) { return false; }), 0);
+  EXPECT_EQ(says_so([&](PortIdx port) { return port == one; }), 1) << "one cable";
+  EXPECT_EQ(says_so([&](PortIdx port) { return even.node_of[port] == core; }), 1) << "one core";
+  // Nobody has a choice between cables that differ.
+  EXPECT_EQ(says_so([&](PortIdx port) { return even.is_host(port); }), 0) << "hosts";
+  EXPECT_EQ(says_so([&](PortIdx port) {
+              return even.is_switch(even.node_of[port]) && level_of(even, port) == '2';
+            }),
+            0)
+      << "all cables of one level";
+}
+
 }  // namespace ftree_test
 }  // namespace smd::test
