@@ -13,6 +13,7 @@
 #include "smd/routing/graph/switch_graph.h"
 #include "smd/routing/layered/almost_minimal.h"
 #include "smd/routing/updn/islands.h"
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/load_bound.h"
 #include "smd/routing/verify/patterns.h"
 #include "smd/routing/verify/route_measures.h"
@@ -476,7 +477,16 @@ class Auto final : public Engine {
       return std::nullopt;
     }
 
-    static std::string describe(const EngineCandidate& each, std::optional<double> like_found) {
+    /// Where channels differ in speed the fullest one need not have most paths.
+    [[nodiscard]] std::string print_fullest(const EngineCandidate& each) const {
+      const ChannelSpeeds speeds{fabric_, find_channels(fabric_)};
+      if (!speeds.mixed()) return fmt::format("{:.0f} paths on the fullest channel", each.fullest);
+      return fmt::format("{:.2f} paths per Gb/s on the channel that is fullest for its speed",
+                         1000 * each.fullest / static_cast<double>(speeds.slowest()));
+    }
+
+    [[nodiscard]] std::string describe(const EngineCandidate& each,
+                                       std::optional<double> like_found) const {
       if (!each.refused.empty()) return fmt::format("auto: {}: {}", each.engine, each.refused);
       if (like_found) {
         return fmt::format("auto: {}: {:.1f} % of its entries are in force; not weighed",
@@ -486,17 +496,14 @@ class Auto final : public Engine {
       if (!each.measured) return fmt::format("auto: {}: there is no other to compare", each.engine);
       return fmt::format(
           "auto: {}: worth {:.3f}; uniform {:.1f} %, permutations {:.1f} %, shifts {:.1f} % "
-          "({:.1f} "
-          "in the worst), {:.0f} paths on the fullest channel ({:.2f} times the least at most), "
-          "{:.2f} "
-          "hops, {} VL{}",
+          "({:.1f} in the worst), {} ({:.2f} times the least at most), {:.2f} hops, {} VL{}",
           each.engine,
           each.worth,
           100 * each.uniform,
           100 * each.permutations,
           100 * each.shifts,
           100 * each.worst_shift,
-          each.fullest,
+          print_fullest(each),
           each.against_bound,
           each.mean_hops,
           each.vls,

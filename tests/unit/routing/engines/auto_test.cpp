@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "smd/routing/verify/channel_load.h"
 #include "smd/routing/verify/check_routes.h"
 #include "smd/routing/verify/patterns.h"
 #include "smd/routing/verify/route_measures.h"
@@ -488,6 +489,32 @@ TEST(Auto, OneSlowAdapterDoesNotDecide) {
   const RoutingRequest request{.options = {.auto_vls = 4}, .max_vls = 8};
   EXPECT_EQ(compute("auto", one_slow, g.lids, request).engine,
             compute("auto", g.fabric, g.lids, request).engine);
+}
+
+// Unlike the paths of the load line: what the fullest channel carries counts for its speed.
+TEST(Auto, NamesTheUnitOfLoadsWhereSpeedsDiffer) {
+  const Generated g = generated("torus:dims=4.4,hosts=2,speed=NDR");
+  const RoutingRequest request{.options = {.auto_vls = 4}, .max_vls = 8};
+  EXPECT_THAT(compute("auto", g.fabric, g.lids, request).notes,
+              Contains(HasSubstr(" paths on the fullest channel (")))
+      << "all are alike";
+
+  Fabric mixed = g.fabric;
+  const PortIdx slow = find_channels(mixed).front();
+  for (const PortIdx end : {slow, mixed.peer[slow]}) mixed.port_info[end].link_width_active = 1;
+  const RoutingTables tables = compute("auto", mixed, g.lids, request);
+  const auto taken = std::ranges::find(tables.candidates, true, &EngineCandidate::taken);
+  const LoadReport load = measure_load(mixed, g.lids, tables.lft);
+  ASSERT_TRUE(taken->measured);
+  ASSERT_TRUE(load.mixed_speeds);
+  ASSERT_DOUBLE_EQ(taken->fullest, load.fullest);
+  EXPECT_THAT(
+      tables.notes,
+      Contains(testing::AllOf(
+          StartsWith("auto: " + taken->engine + ": worth "),
+          HasSubstr(fmt::format(", {:.2f} paths per Gb/s on the channel that is fullest for "
+                                "its speed (",
+                                load.per_gbps())))));
 }
 
 // The SLs of path records are all that its lanes hang on: also where nobody named nue.
