@@ -1,6 +1,8 @@
 #include "smd/daemon/session.h"
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 namespace smd {
@@ -17,6 +19,49 @@ bool sets_tables_of(const sa::SubnetView& now, const sa::SubnetView& before) {
   };
   return now.parts().qos == before.parts().qos &&
          (now.parts().rows == before.parts().rows || (!has_rows(now) && !has_rows(before)));
+}
+
+/// Further GUIDs that ports had `before` and have no more, and whose they were.
+std::map<Guid, Guid> find_given_back(const sa::AliasTable::Map& before,
+                                     const sa::AliasTable::Map& now) {
+  std::map<Guid, Guid> out;
+  for (const auto& [port, had] : before) {
+    const auto found = now.find(port);
+    for (const Guid guid : had) {
+      const bool has =
+          found != now.end() && std::ranges::find(found->second, guid) != found->second.end();
+      if (guid != Guid{} && !has) out.emplace(guid, port);
+    }
+  }
+  return out;
+}
+
+/// With a further GUID its memberships end: who used it need not have left.
+void end_memberships(MulticastManager& multicast, const std::map<Guid, Guid>& given_back) {
+  const SubnetLimits* subnet = multicast.realm();
+  if (subnet == nullptr || given_back.empty()) return;
+  GroupTable& groups = multicast.groups();
+  std::vector<GroupRequest> leaving;
+  for (const auto& [mgid, group] : groups.groups()) {
+    const auto look_at = [&](const std::pair<const Guid, Member>& each) {
+      const auto whose = given_back.find(each.first);
+      if (whose == given_back.end() || each.second.port != whose->second) return;
+      leaving.push_back({.mgid = group.mgid,
+                         .port_gid = Gid{subnet->subnet_prefix(), each.first},
+                         .join_state = each.second.join_state});
+    };
+    if (group.members.size() < given_back.size()) {
+      for (const auto& each : group.members) look_at(each);
+      continue;
+    }
+    for (const auto& [guid, port] : given_back) {
+      if (const auto found = group.members.find(guid); found != group.members.end())
+        look_at(*found);
+    }
+  }
+  for (const GroupRequest& each : leaving)
+    static_cast<void>(groups.leave(*subnet, each, given_back.at(each.port_gid->guid)));
+  if (!leaving.empty()) multicast.note_change();
 }
 
 }  // namespace
@@ -164,6 +209,8 @@ void Session::adopt_view() {
   const auto& aliases = administration_.aliases();
   const std::vector<Guid> before = administration_.inform().in_service();
   const sa::SubnetView* const last = administration_.inform().view();
+  if (last != nullptr && last->parts().aliases && *last->parts().aliases != aliases)
+    end_memberships(manager_.multicast(), find_given_back(*last->parts().aliases, aliases));
   std::shared_ptr<const sa::SubnetView> next =
       make_view(manager_, aliases, &held_, last, &path_order_);
   if (!next || last == nullptr || !sets_tables_of(*next, *last)) held_.forget_all();

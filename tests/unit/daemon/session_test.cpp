@@ -611,6 +611,34 @@ TEST(Session, AFurtherGuidIsKnownEverywhereAsSoonAsItIsConfirmed) {
   EXPECT_EQ(bench.answers.back().mad.status, 0);
 }
 
+/// A virtual function that is taken away need not have left its groups.
+TEST(Session, WithAFurtherGuidThatIsGivenBackItsMembershipsEnd) {
+  Bench bench;
+  ASSERT_TRUE(bench.bring_up());
+  const Gid further{kDefaultSubnetPrefix, Guid{0x77770001}};
+  bench.add_guid(1, further.guid);
+  ASSERT_TRUE(bench.run_to_answer());
+  const auto join_as = [&](std::uint64_t group, const Gid& port) {
+    bench.ask_for(
+        sa::RecordId::McMemberRecord, kJoinMask, joining(group, port), sa::kMcMemberRecord.size);
+    ASSERT_TRUE(bench.run_to_answer());
+    EXPECT_EQ(bench.answers.back().mad.status, 0);
+  };
+  join_as(1, bench.gid(kH2));
+  join_as(1, further);
+  join_as(2, further);
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1), mgid(2)));
+  bench.ask_for(sa::RecordId::GuidInfoRecord,
+                kGuidMask | sa::component_bit(5),
+                sa::GuidInfoRecord{.lid = bench.net.lid(kH2)},
+                sa::kGuidInfoRecord.size,
+                Method::Delete);
+  ASSERT_TRUE(bench.run_to_answer());
+  EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
+  const auto& members = bench.session->manager().multicast().groups().find(mgid(1))->members;
+  EXPECT_THAT(members, ElementsAre(testing::Key(bench.net.port_guid(kH2))));
+}
+
 /// What waits for the view counts as requests that wait do.
 TEST(Session, FurtherGuidsThatAreNotConfirmedYetAreRequestsThatWait) {
   Bench bench;
