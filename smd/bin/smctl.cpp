@@ -239,9 +239,12 @@ class Commands {
 
 /// What takes its time on a large fabric: the daemon is asked until it is no longer `under_way`, or
 /// says that it failed.
-Result<Json> await(const AdminRequest& where, const char* command, const char* under_way) {
+Result<Json> await(const AdminRequest& where,
+                   const char* command,
+                   const char* under_way,
+                   const Json& args = Json::object()) {
   while (true) {
-    auto answer = send_command(where, command, Json::object());
+    auto answer = send_command(where, command, args);
     if (!answer || !answer->value(under_way, false) || answer->contains("failed")) return answer;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -281,9 +284,11 @@ std::optional<std::string> find_order_trouble(const Json& answer) {
   if (!answer.value("rules", true))
     return "this manager rules no more; the one that does says whether it has the order";
   if (const auto faults = answer.value("faults", 0u); faults > 0)
-    return fmt::format("{} faults in the cycle that brought it in, the first: {}; see smctl status",
-                       faults,
-                       answer.value("fault", "not known"));
+    return fmt::format(
+        "the order is in force, but not at all of its ports: {} {}, the first: {}; smd tries again",
+        faults,
+        faults == 1 ? "fault" : "faults",
+        answer.value("fault", "not known"));
   return std::nullopt;
 }
 
@@ -350,9 +355,10 @@ int run(const Options& options) {
     if (const auto why = find_engine_trouble(*result, options.args["name"].get<std::string>()))
       return refuse(*why);
   }
-  if (options.command == "partition" && result->value("changed", false) &&
-      !result->value("dry_run", false)) {
-    const auto done = await(options.where, "partition", "adopting");
+  // Also where it asked for what was there: an order before may have, and not be in force yet.
+  if (options.command == "partition" && result->contains("order")) {
+    const auto done =
+        await(options.where, "partition", "adopting", {{"order", result->at("order")}});
     if (!done) return refuse(done.error().context);
     if (const auto why = find_order_trouble(*done)) return refuse(*why);
   }

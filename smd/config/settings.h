@@ -68,6 +68,7 @@ struct Settings {
   PortPolicy ports;
   QosPolicy qos;
   std::optional<PartitionPolicy> partitions;
+  std::uint64_t partition_rules = 0;  // number of what was ordered last and is in them
   std::optional<QosFile> qos_rules;
   LidPolicy lids;
   std::string engine = "updn";

@@ -86,7 +86,10 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
                [this](std::string reason) {
                  if (!opened_) return;
                  opened_->session->manager().adopt_partitions(
-                     partitions_.policy(), partitions_.merged().rules.groups, std::move(reason));
+                     partitions_.policy(),
+                     partitions_.merged().rules.groups,
+                     partitions_.rules(),
+                     std::move(reason));
                }}),
       event_program_(runtime),
       asked_dumps_(runtime),

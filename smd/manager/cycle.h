@@ -153,6 +153,7 @@ class Cycle {
   void program(TransitionPlan plan);
   void start_programming();
   void on_programmed(ProgramReport report);
+  void note_unconfirmed_keys(const std::map<Guid, std::string>& found);
   void share_rows(SwitchIdx first, ProgramReport report);
   void on_confirmed(ProgramReport report);
   [[nodiscard]] bool has_refusing() const;

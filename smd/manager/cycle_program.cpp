@@ -345,6 +345,7 @@ void Cycle::on_programmed(ProgramReport report) {
   report_.ports_down_after = report.ports_not_active;
   report_.fault_count = report.fault_count;
   report_.faults = std::move(report.faults);
+  note_unconfirmed_keys(report.unconfirmed_keys);
   log_not_kept(report.not_kept);
   if (!report.retrained.empty())
     state.self_inflicted_traps_until = parts_.runtime.now() + kSelfInflictedTraps;
@@ -356,6 +357,20 @@ void Cycle::on_programmed(ProgramReport report) {
       state.in_force->fabric(), std::move(report.port_info), std::move(report.switch_info));
   state.replace_in_force(with_fabric(*state.in_force, found_.fabric));
   share_rows(SwitchIdx{0}, std::move(report));
+}
+
+/// The run has set the tables of every port that is there.
+void Cycle::note_unconfirmed_keys(const std::map<Guid, std::string>& found) {
+  const Fabric& fabric = parts_.state.in_force->fabric();
+  auto& unconfirmed = parts_.state.partitions.unconfirmed;
+  if (!unconfirmed.empty()) {
+    for (const PortIdx port : fabric.peer.indices()) {
+      if (fabric.is_end_port(port) && is_managed(fabric, port))
+        unconfirmed.erase(fabric.port_guid[port]);
+    }
+  }
+  for (const auto& [guid, why] : found)
+    unconfirmed[guid] = {.rules = parts_.settings.partition_rules, .why = why};
 }
 
 /// A switch that nobody wrote to costs nothing.

@@ -306,6 +306,9 @@ std::shared_ptr<const PartitionPlan> choose_partitions(const Settings& settings,
       overflows = std::move(beyond);
     }
   }
+  state.not_taken = wanted == state.in_force ? std::string{}
+                    : waiting.empty()        ? state.refused->misfits.front().fault
+                                             : waiting.front();
   PartitionPlan plan;
   plan.map = std::move(map);
   plan.enforcement = state.in_force->enforcement;

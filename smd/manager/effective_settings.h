@@ -84,6 +84,18 @@ struct PartitionState {
   std::optional<Refused> refused;
   std::vector<std::string> faults;  // of the latest snapshot: what does not fit, one line each
 
+  /// Why the rules that are asked for are not those in force; empty: they are.
+  std::string not_taken;
+
+  /// What kept a port from its P_Keys.
+  struct Unconfirmed {
+    std::uint64_t rules = 0;  // their number; see Settings
+    std::string why;
+  };
+
+  /// By port GUID: until the tables are confirmed.
+  std::map<Guid, Unconfirmed> unconfirmed;
+
   /// An operator asks: what was refused is tried on whoever is there. Of the next snapshot that
   /// shows anybody.
   bool tries_anew = false;

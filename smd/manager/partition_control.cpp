@@ -31,8 +31,7 @@ PartitionControl::PartitionControl(StateStore& store, Hooks hooks)
   refresh();
   store_.changed().subscribe([this](const StateKind& kind) {
     if (kind != StateKind::kPartitionOrders || carrying_out_) return;
-    refresh();
-    hooks_.on_change("orders of the manager before");
+    bring_in("orders of the manager before");
   });
 }
 
@@ -65,6 +64,7 @@ std::optional<PartitionPolicy> PartitionControl::policy_with(const MergedPartiti
 void PartitionControl::apply(Settings& settings) const {
   settings.partitions = policy();
   settings.groups = merged_.rules.groups;
+  settings.partition_rules = rules_;
 }
 
 Result<PartitionControl::Checked> PartitionControl::check(std::span<const PartitionOrder> wanted,
@@ -107,9 +107,25 @@ Result<void> PartitionControl::carry_out(const PartitionOrders& orders, const st
                 fmt::format("nothing was changed, since the order cannot be kept: {}",
                             kept.error().context));
   log::info("partition.ordered", "what=\"{}\"", reason);
-  refresh();
-  hooks_.on_change(reason);
+  bring_in(reason);
   return {};
+}
+
+void PartitionControl::bring_in(const std::string& reason) {
+  refresh();
+  rules_ = ++last_number_;
+  hooks_.on_change(reason);
+}
+
+std::uint64_t PartitionControl::note_given(std::set<Guid> ports) {
+  if (given_.size() == kMostGiven) given_.pop_front();
+  given_.push_back({.number = ++last_number_, .rules = rules_, .ports = std::move(ports)});
+  return last_number_;
+}
+
+const PartitionControl::Given* PartitionControl::find_given(std::uint64_t number) const {
+  const auto at = std::ranges::lower_bound(given_, number, {}, &Given::number);
+  return at != given_.end() && at->number == number ? &*at : nullptr;
 }
 
 }  // namespace smd

@@ -2,8 +2,11 @@
 // ordered on top of it, kept in the store, and what of the orders the file contradicts.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,11 +64,31 @@ class PartitionControl {
   /// Keeps the orders, then brings them in. Where they cannot be kept nothing has changed.
   Result<void> carry_out(const PartitionOrders& orders, const std::string& reason);
 
+  /// Of the partitions as they are: it grows with every change by orders.
+  [[nodiscard]] std::uint64_t rules() const { return rules_; }
+
+  /// An order that somebody may ask about.
+  struct Given {
+    std::uint64_t number = 0;
+    std::uint64_t rules = 0;  // it is in force with these
+    std::set<Guid> ports;     // whose membership it is about
+  };
+
+  /// That was carried out, or asked for what was there already. Its number; no two orders have the
+  /// same.
+  std::uint64_t note_given(std::set<Guid> ports);
+
+  /// Null where there is none of that number, or none any more: the last kMostGiven are known.
+  [[nodiscard]] const Given* find_given(std::uint64_t number) const;
+
+  static constexpr std::size_t kMostGiven = 1000;
+
   /// What of the orders is not in force: a line each.
   [[nodiscard]] const std::vector<std::string>& conflicts() const { return merged_.conflicts; }
 
  private:
   void refresh();
+  void bring_in(const std::string& reason);
   [[nodiscard]] std::optional<PartitionPolicy> policy_with(const MergedPartitions& merged) const;
 
   StateStore& store_;
@@ -73,6 +96,9 @@ class PartitionControl {
   PartitionsConfig options_;
   SitePartitions site_;
   MergedPartitions merged_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t rules_ = 0;
+  std::deque<Given> given_;  // by number, ascending
   bool carrying_out_ = false;
 };
 

@@ -256,11 +256,12 @@ void SubnetManager::keep_ordered_engine(Settings& fresh) {
 
 void SubnetManager::adopt_partitions(std::optional<PartitionPolicy> partitions,
                                      std::vector<PreconfiguredGroup> groups,
+                                     std::uint64_t rules,
                                      std::string reason) {
   if (!next_settings_) next_settings_ = settings_;
   next_settings_->partitions = std::move(partitions);
   next_settings_->groups = std::move(groups);
-  ++partitions_asked_;
+  next_settings_->partition_rules = rules;
   if (is_standby()) return take_settings();
   trigger(SweepTrigger::of_rules(std::move(reason)));
 }
@@ -395,7 +396,6 @@ void SubnetManager::take_settings() {
   };
   if (state_.in_force && engines(*next_settings_) != engines(settings_)) state_.ask_anew();
   settings_ = *std::exchange(next_settings_, std::nullopt);
-  partitions_taken_ = partitions_asked_;
   take_m_keys();
   election_.adopt(settings_.election);
   traps_.adopt(settings_);
@@ -514,11 +514,11 @@ void SubnetManager::on_cycle(CycleReport report) {
   if (report.cut_off && !report.error) return on_cut_off(report);
   if (!report.error) {
     last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
-    if (!report.quiet) partitions_in_force_ = partitions_taken_;
+    if (!report.quiet) note_partitions("");
     // A cycle that fails says nothing of those who asked for it: the next one does.
     traps_.end_sweep(!report.quiet && (!last_ || found_something(report, *last_)));
   } else {
-    partitions_failed_ = partitions_taken_;
+    note_partitions(report.error->context);
   }
   if (!report.partial) swept_ = runtime_.now();
   store_.put_turns(state_.program.turns.maybe_blocked());
@@ -553,10 +553,21 @@ void SubnetManager::on_cycle(CycleReport report) {
   next();
 }
 
+/// `trouble`: why the cycle did not write what it was to write; or empty.
+void SubnetManager::note_partitions(const std::string& trouble) {
+  const std::string& why = trouble.empty() ? state_.partitions.not_taken : trouble;
+  if (why.empty()) {
+    partitions_in_force_ = settings_.partition_rules;
+  } else {
+    partitions_failed_ = settings_.partition_rules;
+    partitions_failed_why_ = why;
+  }
+}
+
 /// Nobody but ourselves was seen, and the next sweep looks again.
 void SubnetManager::on_cut_off(const CycleReport& report) {
   last_sweep_ = {.ended = report.ended, .took = report.ended - report.began};
-  partitions_failed_ = partitions_taken_;
+  note_partitions(print_cut_off(report));
   swept_ = changed_ = runtime_.now();
   ++cycles_;
   traps_.end_sweep(false);

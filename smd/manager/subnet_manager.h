@@ -91,18 +91,36 @@ class SubnetManager {
 
   /// Of the site, in place of those of adopt(), in a cycle now or after the one that runs: it asks
   /// for nothing that was not reported, and writes what they change.
+  /// `rules`: their number, not below that of the settings.
   void adopt_partitions(std::optional<PartitionPolicy> partitions,
                         std::vector<PreconfiguredGroup> groups,
+                        std::uint64_t rules,
                         std::string reason);
 
-  /// No cycle has brought them in yet.
-  [[nodiscard]] bool is_adopting_partitions() const {
-    return !is_standby() && partitions_in_force_ != partitions_asked_;
+  /// The number of those that are asked for.
+  [[nodiscard]] std::uint64_t partition_rules() const {
+    return (next_settings_ ? *next_settings_ : settings_).partition_rules;
   }
 
-  /// The last cycle that was to bring them in ended with an error; others will try.
-  [[nodiscard]] bool has_failed_to_adopt_partitions() const {
-    return is_adopting_partitions() && partitions_failed_ == partitions_asked_;
+  /// No cycle has brought in those of that number, or later ones.
+  [[nodiscard]] bool is_adopting_partitions(std::uint64_t rules) const {
+    return !is_standby() && partitions_in_force_ < rules;
+  }
+
+  [[nodiscard]] bool is_adopting_partitions() const {
+    return is_adopting_partitions(partition_rules());
+  }
+
+  /// Why the last cycle that was to bring them in did not; others will try. Nothing where none has
+  /// ended so.
+  [[nodiscard]] std::optional<std::string> why_not_adopted(std::uint64_t rules) const {
+    if (!is_adopting_partitions(rules) || partitions_failed_ < rules) return std::nullopt;
+    return partitions_failed_why_;
+  }
+
+  /// Ports that are without P_Keys of the rules in force: by port GUID.
+  [[nodiscard]] const std::map<Guid, PartitionState::Unconfirmed>& unconfirmed_keys() const {
+    return state_.partitions.unconfirmed;
   }
 
   [[nodiscard]] Phase phase() const { return phase_; }
@@ -227,6 +245,7 @@ class SubnetManager {
   void publish();
   void on_cycle(CycleReport report);
   void on_cut_off(const CycleReport& report);
+  void note_partitions(const std::string& trouble);
   void note_trial(const CycleReport& report);
   void keep(const CycleReport& report);
   [[nodiscard]] NodeNames node_names() const;
@@ -281,11 +300,10 @@ class SubnetManager {
   bool engine_by_force_ = false;           // likewise
   std::string tried_;                      // by the cycle that runs
   bool is_published_ = false;              // what that cycle reached
-  std::uint64_t partitions_asked_ = 0;     // times
-  std::uint64_t partitions_taken_ = 0;     // of these, with the latest settings
-  std::uint64_t partitions_in_force_ = 0;  // likewise, by a cycle without error
-  std::uint64_t partitions_failed_ = 0;    // likewise, by one with an error
-  SweepTrigger pending_;                   // of what was reported while a cycle ran
+  std::uint64_t partitions_in_force_ = 0;  // rules that a cycle brought in
+  std::uint64_t partitions_failed_ = 0;    // that one was to bring in, and did not
+  std::string partitions_failed_why_;
+  SweepTrigger pending_;            // of what was reported while a cycle ran
   std::string light_sweep_wanted_;  // why one was asked for while a cycle ran; empty: none was
   std::string light_sweep_reason_;  // of the light sweep that runs
   std::size_t silent_turn_ = 0;     // of those that light sweeps ask by turns

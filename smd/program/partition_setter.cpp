@@ -39,7 +39,7 @@ void PartitionSetter::collect() {
   const Fabric& fabric = run_.fabric();
   const PartitionPlan& plan = *run_.input.partitions;
   const auto fits = [&](PortIdx port) { return !std::ranges::binary_search(plan.too_small, port); };
-  const auto add = [&](PortIdx port, bool enforcement, std::vector<PKey> keys, PKey first) {
+  const auto add = [&](PortIdx port, PortIdx end_port, std::vector<PKey> keys, PKey first) {
     // Whoever is behind a link that comes up may have been started anew.
     KeyTable before;
     const bool came_up =
@@ -49,7 +49,8 @@ void PartitionSetter::collect() {
       run_.state.keys.doubt(ref_of(port));
     }
     sites_.push_back({.port = port,
-                      .enforcement = enforcement,
+                      .end_port = end_port,
+                      .enforcement = port != end_port,
                       .keys = std::move(keys),
                       .first = first,
                       .before = std::move(before),
@@ -59,11 +60,11 @@ void PartitionSetter::collect() {
   for (const PortIdx port : plan.map.indices()) {
     const PortKeys& keys = plan.map[port];
     if (keys.keys.empty() || !is_managed(fabric, port)) continue;
-    add(port, false, keys.keys, keys.first);
+    add(port, port, keys.keys, keys.first);
     const PortIdx enforcer = find_enforcer(fabric, port);
     if (enforcer == kNone<PortIdx> || plan.enforcement == PartitionEnforcement::Off) continue;
     if (fits(enforcer)) {
-      add(enforcer, true, enforced_keys(keys), PKey{0});
+      add(enforcer, port, enforced_keys(keys), PKey{0});
     } else {
       run_.enforcement[enforcer].reset();
     }
@@ -195,9 +196,10 @@ void PartitionSetter::fail(const Block& block, const std::string& what) {
   Site& site = sites_[block.site];
   site.failed = true;
   const Fabric& fabric = run_.fabric();
-  run_.fault(fabric.node_of[site.port],
-             fabric.number_of(site.port),
-             fmt::format("P_Key block {}: {}", block.number, what));
+  const std::string line = fmt::format("P_Key block {}: {}", block.number, what);
+  run_.report.unconfirmed_keys.emplace(fabric.port_guid[site.end_port],
+                                       fmt::format("{}: {}", print_port(fabric, site.port), line));
+  run_.fault(fabric.node_of[site.port], fabric.number_of(site.port), line);
 }
 
 PortInfo with_enforcement(const ProgramRun& run, PortIdx port, PortInfo wanted) {

@@ -23,6 +23,7 @@ class PartitionSetter {
   /// One table that shall be so.
   struct Site {
     PortIdx port;
+    PortIdx end_port;  // the same, or whom it stands before
     bool enforcement = false;
     std::vector<PKey> keys;
     PKey first;

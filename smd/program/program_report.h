@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,7 +134,12 @@ struct ProgramReport {
   std::size_t phases_done = 0;
   std::optional<PlanInterruption> plan_interrupted;
   std::vector<ProgramFault> faults;
-  std::uint64_t fault_count = 0;         // `faults` keeps the first 100
+  std::uint64_t fault_count = 0;  // `faults` keeps the first 100
+
+  /// End ports whose P_Key table, or that of the switch port before them, is not confirmed: by port
+  /// GUID, and why.
+  std::map<Guid, std::string> unconfirmed_keys;
+
   std::vector<RefusedSetting> not_kept;  // the first 100 kinds of device and of values
   std::uint64_t not_kept_count = 0;      // ports
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "smd/base/text.h"
@@ -255,6 +257,26 @@ class OrderChanges {
   Json entries_ = Json::array();
 };
 
+/// Whose membership the order is about: those that it names, and those of what it changes.
+std::set<Guid> list_ports(const PartitionOrder& order,
+                          const PartitionOrders& before,
+                          const PartitionOrders& after) {
+  std::set<Guid> out;
+  for (const auto& [guid, membership] : order.ports) out.insert(guid);
+  const auto add_others = [&out](const PartitionOrders& these, const PartitionOrders& those) {
+    for (const OrderedPartition& each : these) {
+      const auto other = std::ranges::find(those, each.key, &OrderedPartition::key);
+      if (other != those.end() && *other == each) continue;
+      for (const auto& [guid, membership] : each.members) {
+        if (other == those.end() || !other->members.contains(guid)) out.insert(guid);
+      }
+    }
+  };
+  add_others(before, after);
+  add_others(after, before);
+  return out;
+}
+
 Result<Json> order_json(PartitionControl& control,
                         SubnetManager& manager,
                         const ActiveSubnet& now,
@@ -272,8 +294,10 @@ Result<Json> order_json(PartitionControl& control,
   if (out["dry_run"].get<bool>()) return out;
   const std::string what =
       fmt::format("command: partition {} {}", args.at("verb").get<std::string>(), order->partition);
+  std::set<Guid> ports = list_ports(*order, control.orders(), taken->orders);
   if (const auto done = control.carry_out(taken->orders, what); !done)
     return tl::unexpected<Error>(done.error());
+  out["order"] = control.note_given(std::move(ports));
   return out;
 }
 
@@ -389,25 +413,94 @@ Result<Json> show_json(const PartitionControl& control,
   return out;
 }
 
-/// Whether the last order is in force, what keeps it from that, and who did not take it.
+std::string print_fault(const ProgramFault& fault) {
+  return fmt::format("{} port {}: {}", fault.node, fault.port, fault.what);
+}
+
+/// Whether they are in force, and what keeps them from that.
+Json adopting_json(const SubnetManager* manager, std::optional<std::uint64_t> rules) {
+  const bool is_master = manager != nullptr && manager->phase() != Phase::Standby &&
+                         manager->phase() != Phase::NotActive;
+  Json out = {{"adopting", false}, {"rules", is_master}};
+  if (manager == nullptr) return out;
+  const std::uint64_t number = rules.value_or(manager->partition_rules());
+  out["adopting"] = manager->is_adopting_partitions(number);
+  if (const auto why = manager->why_not_adopted(number)) out["failed"] = *why;
+  return out;
+}
+
+/// Whether all orders are in force, and the faults of the last cycle, whomever they concern.
 Json progress_json(const SubnetManager* manager) {
-  const bool rules = manager != nullptr && manager->phase() != Phase::Standby &&
-                     manager->phase() != Phase::NotActive;
-  Json out = {{"adopting", manager != nullptr && manager->is_adopting_partitions()},
-              {"rules", rules}};
+  Json out = adopting_json(manager, std::nullopt);
   const CycleReport* last = manager != nullptr ? manager->last_cycle() : nullptr;
   if (last == nullptr) return out;
-  if (last->error && manager->has_failed_to_adopt_partitions())
-    out["failed"] = last->error->context;
   const auto& kept = last->partition_faults;
   if (last->fault_count == 0 && kept.empty()) return out;
   out["faults"] = last->fault_count + kept.size();
   if (!kept.empty()) {
     out["fault"] = kept.front();
   } else if (!last->faults.empty()) {
-    const ProgramFault& first = last->faults.front();
-    out["fault"] = fmt::format("{} port {}: {}", first.node, first.port, first.what);
+    out["fault"] = print_fault(last->faults.front());
   }
+  return out;
+}
+
+/// What these ports, or the switch ports before them, did not take: a line each.
+std::vector<std::string> find_port_faults(const PartitionControl& control,
+                                          const SubnetManager& manager,
+                                          const ActiveSubnet& now,
+                                          const PartitionControl::Given& order) {
+  const Fabric& fabric = now.fabric();
+  std::vector<std::string> out;
+  std::set<PortIdx> ports;
+  std::set<Guid> there;
+  for (const PortIdx port : fabric.peer.indices()) {
+    if (!fabric.is_end_port(port) || !order.ports.contains(fabric.port_guid[port])) continue;
+    there.insert(fabric.port_guid[port]);
+    ports.insert(port);
+    if (const PortIdx enforcer = find_enforcer(fabric, port); enforcer != kNone<PortIdx>)
+      ports.insert(enforcer);
+  }
+  // One that went with this order on its way has not got it either.
+  for (const auto& [guid, unconfirmed] : manager.unconfirmed_keys()) {
+    if (order.ports.contains(guid) && (there.contains(guid) || unconfirmed.rules >= order.rules))
+      out.push_back(unconfirmed.why);
+  }
+  const PartitionPolicy policy = policy_or_default(control.policy());
+  PartitionMap map = build_partition_map(fabric, policy);
+  for (const KeyOverflow& each : fit_keys(fabric, map, policy)) {
+    if (ports.contains(each.port)) out.push_back(print_overflow(fabric, each));
+  }
+  const CycleReport* last = manager.last_cycle();
+  if (last == nullptr || !out.empty()) return out;
+  for (const ProgramFault& each : last->faults) {
+    const auto node = fabric.find_node(each.node);
+    if (node && each.port.value() <= fabric.num_ports(*node) &&
+        ports.contains(fabric.port_of(*node, each.port)))
+      out.push_back(print_fault(each));
+  }
+  return out;
+}
+
+/// Whether one order is in force, and at all the ports that it is about.
+Result<Json> order_progress_json(const PartitionControl& control,
+                                 const SubnetManager* manager,
+                                 const ActiveSubnet* now,
+                                 const Json& args) {
+  if (!args.at("order").is_number_unsigned()) return fail(Errc::Invalid, "'order' is a number");
+  const auto number = args.at("order").get<std::uint64_t>();
+  const PartitionControl::Given* order = control.find_given(number);
+  if (order == nullptr)
+    return fail(Errc::Invalid,
+                fmt::format("order {} is not known: smd was started again since, or many others "
+                            "came; give it again",
+                            number));
+  Json out = adopting_json(manager, order->rules);
+  if (now == nullptr || out["adopting"].get<bool>()) return out;
+  const std::vector<std::string> faults = find_port_faults(control, *manager, *now, *order);
+  if (faults.empty()) return out;
+  out["faults"] = faults.size();
+  out["fault"] = faults.front();
   return out;
 }
 
@@ -434,6 +527,8 @@ Result<Json> answer_partition_command(const AdminContext& context, const Json& a
   SubnetManager* manager = context.manager();
   const std::shared_ptr<const ActiveSubnet> now =
       manager != nullptr ? manager->active().current() : nullptr;
+  if (!args.contains("verb") && args.contains("order"))
+    return order_progress_json(control, manager, now.get(), args);
   if (!args.contains("verb")) return progress_json(manager);
   const auto verb = text_of(args, "verb", "list, show, create, delete, add or remove");
   if (!verb) return tl::unexpected<Error>(verb.error());

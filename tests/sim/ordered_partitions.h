@@ -41,11 +41,11 @@ inline std::unique_ptr<PartitionControl> make_control(StateStore& store,
   const auto made = std::make_shared<PartitionControl*>();
   auto out = std::make_unique<PartitionControl>(
       store,
-      PartitionControl::Hooks{
-          .on_change = [made, manager = std::move(manager)](std::string reason) {
-            manager().adopt_partitions(
-                (*made)->policy(), (*made)->merged().rules.groups, std::move(reason));
-          }});
+      PartitionControl::Hooks{.on_change = [made,
+                                            manager = std::move(manager)](std::string reason) {
+        manager().adopt_partitions(
+            (*made)->policy(), (*made)->merged().rules.groups, (*made)->rules(), std::move(reason));
+      }});
   *made = out.get();
   return out;
 }
@@ -103,6 +103,19 @@ struct Ordered : MulticastSubnet {
     EXPECT_TRUE(got.at("ok").get<bool>()) << got;
     EXPECT_TRUE(settle());
     return got.value("result", Json());
+  }
+
+  /// The number of an order that is taken, which may not be in force yet.
+  std::uint64_t give(Json args) {
+    const Json got = answer(std::move(args));
+    EXPECT_TRUE(got.at("ok").get<bool>()) << got;
+    return got.value("/result/order"_json_pointer, std::uint64_t{0});
+  }
+
+  Json progress(std::uint64_t order) {
+    const Json got = answer({{"order", order}});
+    EXPECT_TRUE(got.at("ok").get<bool>()) << got;
+    return got.value("result", Json::object());
   }
 
   /// Of one that is not: one line.

@@ -128,6 +128,7 @@ TEST(PartitionOrders, ADryRunSaysWhatComesAndChangesNothing) {
   Json done = lab.order(args);
   EXPECT_FALSE(done.at("dry_run").get<bool>());
   done["dry_run"] = true;
+  EXPECT_EQ(done.erase("order"), 1u) << "to ask about";
   EXPECT_EQ(done, said);
   EXPECT_EQ(lab.keys(0)[2], 0x8020u);
   EXPECT_EQ(lab.keys(1)[2], 0x8020u);
@@ -306,7 +307,8 @@ TEST(PartitionOrders, OnTopOfRulesThatAreNotInForceAreRefused) {
   lab.order(lab.create_red({0, 1}));
   const auto read_file = [&lab](const std::string& file) {
     lab.control.set_site({}, "p.conf", file);
-    lab.manager.adopt_partitions(lab.control.policy(), lab.control.merged().rules.groups, "file");
+    lab.manager.adopt_partitions(
+        lab.control.policy(), lab.control.merged().rules.groups, lab.control.rules(), "file");
     ASSERT_TRUE(lab.settle());
   };
   read_file("Site=0x11: ALL=full; B=0x12: " + lab.print_guid(2) + "; C=0x13: " + lab.print_guid(2) +
@@ -372,6 +374,104 @@ TEST(PartitionOrders, OfACycleThatFailsSayWhyUntilOneSucceeds) {
   ASSERT_TRUE(lab.run_until([&] { return !lab.manager.is_adopting_partitions(); }, 300s));
   EXPECT_FALSE(progress().contains("failed"));
   EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+}
+
+/// One that was given before and is not in force is not in force because it was given again.
+TEST(PartitionOrders, ThatWaitForTheCableOfTheManagerSaySoHoweverOftenTheyAreGiven) {
+  Ordered lab;
+  lab.bring_up();
+  const sim::FabricSpec& spec = lab.fabric.spec();
+  lab.fabric.set_link(spec.sm_node, spec.sm_port, false);
+  const std::uint64_t first = lab.give(lab.create_red({0}));
+  ASSERT_TRUE(lab.run_until([&] { return lab.progress(first).contains("failed"); }, 60s));
+  EXPECT_TRUE(lab.progress(first).at("adopting").get<bool>());
+  EXPECT_EQ(lab.progress(first).at("failed"), "the manager's own port has no link: nobody is seen");
+  const Json add = {{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}};
+  const Json again = lab.answer(add).at("result");
+  EXPECT_FALSE(again.at("changed").get<bool>());
+  const auto second = again.at("order").get<std::uint64_t>();
+  EXPECT_NE(second, first);
+  EXPECT_TRUE(lab.progress(second).at("adopting").get<bool>());
+  EXPECT_TRUE(lab.progress(second).contains("failed"));
+  lab.fabric.set_link(spec.sm_node, spec.sm_port, true);
+  lab.manager.request_sweep("test");
+  ASSERT_TRUE(lab.settle());
+  for (const std::uint64_t each : {first, second})
+    EXPECT_EQ(lab.progress(each), (Json{{"adopting", false}, {"rules", true}}));
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+}
+
+TEST(PartitionOrders, OfOthersThatComeAllTheTimeKeepNobodyWaiting) {
+  Ordered lab;
+  lab.bring_up();
+  const std::uint64_t first = lab.give(lab.create_red({0}));
+  bool is_in = false;
+  for (int i = 0; i < 10'000 && lab.progress(first).at("adopting").get<bool>(); ++i) {
+    is_in = !is_in;
+    lab.give(
+        {{"verb", is_in ? "add" : "remove"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}});
+    lab.run_for(10us);
+  }
+  EXPECT_EQ(lab.progress(first), (Json{{"adopting", false}, {"rules", true}}));
+  EXPECT_TRUE(lab.answer(Json::object()).at("result").at("adopting").get<bool>()) << "others wait";
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+}
+
+/// Trouble of some that lasts is no fault of an order about others, and stays one of their own.
+TEST(PartitionOrders, AreJudgedByThePortsThatTheyAreAbout) {
+  Ordered lab;
+  lab.bring_up();
+  const auto before = std::exchange(lab.tap.on_send, [](const Smp& smp) {
+    // Whoever shall have 0x8020.
+    if (smp.method != Method::Set || !is_about(smp, AttributeId::PKeyTable)) return true;
+    const PKeyBlock block = *decode_p_key_block(smp.data);
+    return std::ranges::find(block, PKey{0x8020}) == block.end();
+  });
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  ASSERT_TRUE(lab.settle());
+  EXPECT_THAT(lab.progress(red).at("fault").get<std::string>(),
+              AllOf(HasSubstr("P_Key block 0"), HasSubstr("no answer")));
+  const std::uint64_t blue = lab.give({{"verb", "create"},
+                                       {"partition", "Blue"},
+                                       {"p_key", "0x30"},
+                                       {"ports", {lab.print_guid(1)}}});
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.progress(blue), (Json{{"adopting", false}, {"rules", true}}));
+  EXPECT_TRUE(lab.answer(Json::object()).at("result").contains("faults")) << "of the other";
+  EXPECT_TRUE(lab.progress(red).contains("fault")) << "after other cycles";
+  const std::uint64_t again =
+      lab.give({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}});
+  EXPECT_TRUE(lab.progress(again).contains("fault"));
+  lab.tap.on_send = before;
+  ASSERT_TRUE(lab.run_until([&] { return !lab.progress(again).contains("fault"); }, 300s));
+  EXPECT_FALSE(lab.progress(red).contains("fault"));
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+}
+
+TEST(PartitionOrders, OfAHostThatGoesMeanwhileSaySoAndAboutOneThatIsGoneDoNot) {
+  Ordered lab;
+  lab.bring_up();
+  lab.fabric.set_silent(lab.node_of(0), true);
+  const std::uint64_t first = lab.give(lab.create_red({0}));
+  ASSERT_TRUE(lab.settle());
+  EXPECT_THAT(lab.progress(first).at("fault").get<std::string>(),
+              AllOf(HasSubstr("P_Key block 0"), HasSubstr("no answer")));
+  lab.manager.request_sweep("test");
+  ASSERT_TRUE(lab.settle());
+  ASSERT_FALSE(lab.manager.last_cycle()->silent.empty());
+  EXPECT_TRUE(lab.progress(first).contains("fault")) << "it has not got it";
+  lab.give({{"verb", "remove"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}});
+  const std::uint64_t later =
+      lab.give({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}});
+  ASSERT_TRUE(lab.settle());
+  EXPECT_FALSE(lab.progress(later).contains("fault")) << "as of any port that comes later";
+}
+
+TEST(PartitionOrders, ThatNobodyGaveAreNotKnown) {
+  Ordered lab;
+  lab.bring_up();
+  EXPECT_THAT(lab.refusal({{"order", 77}}), HasSubstr("order 77 is not known"));
+  EXPECT_THAT(lab.refusal({{"order", "x"}}), HasSubstr("'order' is a number"));
 }
 
 TEST(PartitionOrders, LeaveTheEngineThatWasAskedForByCommand) {

@@ -200,11 +200,14 @@ class SmctlThatWaits : public SmctlServed {
   void answer(const char* command, const char* under_way, Json ends) {
     table_.add(
         command, "", [this, under_way, ends = std::move(ends)](const Json& args) -> Result<Json> {
-          if (!args.empty()) return Json{{"changed", true}, {"requested", true}};
+          if (!args.empty() && args != Json{{"order", 7}})
+            return Json{{"changed", changed_}, {"requested", true}, {"order", 7}};
           return asked_++ == 0 ? Json{{under_way, true}, {"rules", true}} : ends;
         });
     serve();
   }
+
+  bool changed_ = true;
 
  private:
   unsigned asked_ = 0;
@@ -255,6 +258,14 @@ TEST_F(SmctlOrder, WhoseCycleFailsIsCodeOneWithItsError) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(outcome.out,
             "smctl: the order is kept, but not in force, and smd tries again: no LID is left\n");
+}
+
+TEST_F(SmctlOrder, ThatIsThereAlreadyAndNotInForceIsCodeOneAsWell) {
+  changed_ = false;
+  answer("partition", "adopting", {{"adopting", true}, {"rules", true}, {"failed", "no link"}});
+  const Outcome outcome = smctl("partition add red host-1");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("kept, but not in force"));
 }
 
 TEST_F(SmctlOrder, ThatAPortDidNotTakeIsCodeOne) {
