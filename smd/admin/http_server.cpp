@@ -163,7 +163,7 @@ HttpAnswer plain_answer(unsigned status, std::string text, std::string more) {
 // Asio may still hold handlers when the server goes, so they share Impl and look at `closed`.
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   Impl(AsioRuntime& r,
-       Handler h,
+       LateHandler h,
        HttpServerOptions o,
        std::optional<asio::ssl::context> c,
        Listener l)
@@ -250,11 +250,17 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     auto& request = client->parser.get();
     const auto text = [](auto view) { return std::string(view.data(), view.size()); };
     const std::string target = text(request.target());
-    HttpAnswer out = handler({.method = text(request.method_string()),
-                              .target = std::string(local_part(target)),
-                              .authorization = text(request[http::field::authorization]),
-                              .body = std::move(request.body())});
-    if (request.method() != http::verb::head) return answer(client, std::move(out));
+    handler({.method = text(request.method_string()),
+             .target = std::string(local_part(target)),
+             .authorization = text(request[http::field::authorization]),
+             .body = std::move(request.body())},
+            [self = shared_from_this(), client](HttpAnswer out) {
+              if (!self->gone(client)) self->on_answer(client, std::move(out));
+            });
+  }
+
+  void on_answer(const HttpClientPtr& client, HttpAnswer out) {
+    if (client->parser.get().method() != http::verb::head) return answer(client, std::move(out));
     client->head = print_head(out);
     write(client, asio::const_buffer());
   }
@@ -328,7 +334,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   AsioRuntime& runtime;
-  const Handler handler;
+  const LateHandler handler;
   const HttpServerOptions options;
   std::optional<asio::ssl::context> context;
   Listener listener;
@@ -347,6 +353,17 @@ HttpServer::~HttpServer() { impl_->close(); }
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(AsioRuntime& runtime,
                                                        Handler handler,
                                                        HttpServerOptions options) {
+  return listen_late(
+      runtime,
+      [handler = std::move(handler)](const HttpRequest& request, const Answer& answer) {
+        answer(handler(request));
+      },
+      std::move(options));
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen_late(AsioRuntime& runtime,
+                                                            LateHandler handler,
+                                                            HttpServerOptions options) {
   auto context = make_context(options);
   if (!context) return tl::unexpected<Error>(context.error());
   auto listener = open_listener(options.listen, options.mode);

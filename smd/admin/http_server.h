@@ -68,11 +68,19 @@ class HttpServer {
  public:
   using Handler = std::function<HttpAnswer(const HttpRequest&)>;
 
+  /// Calls `answer` once, now or later: whoever asked is cut where it takes longer than `patience`.
+  using Answer = std::function<void(HttpAnswer)>;
+  using LateHandler = std::function<void(const HttpRequest&, Answer answer)>;
+
   /// Invalid where `listen` is neither; Busy where it is taken or is none of this machine's; Io
   /// where a certificate cannot be used. `runtime` outlives the server.
   [[nodiscard]] static Result<std::unique_ptr<HttpServer>> listen(AsioRuntime& runtime,
                                                                   Handler handler,
                                                                   HttpServerOptions options);
+
+  [[nodiscard]] static Result<std::unique_ptr<HttpServer>> listen_late(AsioRuntime& runtime,
+                                                                       LateHandler handler,
+                                                                       HttpServerOptions options);
 
   /// Closes every connection.
   ~HttpServer();

@@ -79,18 +79,20 @@ Daemon::Daemon(AsioRuntime& runtime, DaemonOptions options, OpenTransport open)
       options_(std::move(options)),
       open_(std::move(open)),
       files_(runtime, store_, options_.config.sm.state_dir, wall_ms),
-      partitions_(
-          store_,
-          {.last_save = [this] { return files_.last_save(); },
-           .on_change =
-               [this](std::string reason) {
-                 if (!opened_) return;
-                 opened_->session->manager().adopt_partitions(
-                     partitions_.policy(),
-                     partitions_.merged().rules.groups,
-                     partitions_.rules(),
-                     std::move(reason));
-               }}),
+      partitions_(store_,
+                  {.when_kept =
+                       [this](PartitionControl::Saved then) {
+                         files_.when_saved(StateKind::kPartitionOrders, std::move(then));
+                       },
+                   .on_change =
+                       [this](std::string reason) {
+                         if (!opened_) return;
+                         opened_->session->manager().adopt_partitions(
+                             partitions_.policy(),
+                             partitions_.merged().rules.groups,
+                             partitions_.rules(),
+                             std::move(reason));
+                       }}),
       event_program_(runtime),
       asked_dumps_(runtime),
       kept_dumps_(runtime),

@@ -152,9 +152,11 @@ Result<void> Servers::listen_for_rest() {
   options.on_accept_failed = [](const std::string& why) {
     log::warn("rest.accept_failed", "why=\"{}\" retry_in=1s", why);
   };
-  auto server = HttpServer::listen(
+  auto server = HttpServer::listen_late(
       runtime_,
-      [this](const HttpRequest& request) { return ufm_->answer(request); },
+      [this](const HttpRequest& request, const HttpServer::Answer& answer) {
+        ufm_->answer(request, answer);
+      },
       std::move(options));
   if (!server) return tl::unexpected<Error>(server.error());
   rest_ = std::move(*server);

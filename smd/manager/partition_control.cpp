@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "smd/base/log.h"
 
@@ -30,7 +31,10 @@ PartitionControl::PartitionControl(StateStore& store, Hooks hooks)
     : store_(store), hooks_(std::move(hooks)) {
   refresh();
   store_.changed().subscribe([this](const StateKind& kind) {
-    if (kind != StateKind::kPartitionOrders || carrying_out_) return;
+    if (kind != StateKind::kPartitionOrders || putting_) return;
+    const auto replaced = std::exchange(waiting_, {});
+    for (const Waiting& each : replaced)
+      each.then(fail(Errc::Busy, "the orders of another manager came in place of this one"));
     bring_in("orders of the manager before");
   });
 }
@@ -48,7 +52,7 @@ void PartitionControl::set_site(const PartitionsConfig& options,
 
 void PartitionControl::refresh() {
   const std::vector<std::string> said = std::exchange(merged_, {}).conflicts;
-  merged_ = merge_partitions(site_, orders());
+  merged_ = merge_partitions(site_, kept());
   for (const std::string& each : merged_.conflicts) {
     if (std::ranges::find(said, each) == said.end()) log::warn("partition.conflict", "{}", each);
   }
@@ -93,22 +97,53 @@ Result<PartitionControl::Checked> PartitionControl::check(std::span<const Partit
   return out;
 }
 
-Result<void> PartitionControl::carry_out(const PartitionOrders& orders, const std::string& reason) {
-  const PartitionOrders before = this->orders();
-  if (orders == before) return {};
-  carrying_out_ = true;
+void PartitionControl::put(const PartitionOrders& orders) {
+  putting_ = true;
   store_.put_partition_orders(orders);
-  Result<void> kept = hooks_.last_save();
-  // What would be gone after a restart is not begun.
-  if (!kept) store_.put_partition_orders(before);
-  carrying_out_ = false;
-  if (!kept)
-    return fail(Errc::Io,
-                fmt::format("nothing was changed, since the order cannot be kept: {}",
-                            kept.error().context));
-  log::info("partition.ordered", "what=\"{}\"", reason);
-  bring_in(reason);
-  return {};
+  putting_ = false;
+}
+
+void PartitionControl::carry_out(const PartitionOrders& orders,
+                                 const std::string& reason,
+                                 Saved then) {
+  if (!is_keeping() && orders == this->orders()) return then({});
+  if (!is_keeping()) kept_ = this->orders();
+  const std::uint64_t number = ++last_number_;
+  waiting_.push_back(
+      {.number = number, .orders = orders, .reason = reason, .then = std::move(then)});
+  put(orders);
+  hooks_.when_kept([this, number](const Result<void>& kept) { on_kept(number, kept); });
+}
+
+/// With it, whatever was given before is kept.
+void PartitionControl::on_kept(std::uint64_t number, const Result<void>& kept) {
+  // Told before, with another.
+  if (std::ranges::find(waiting_, number, &Waiting::number) == waiting_.end()) return;
+  if (!kept) return fail_waiting(kept.error());
+  std::vector<Waiting> done;
+  while (!waiting_.empty() && waiting_.front().number <= number) {
+    done.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  std::string reason;
+  for (const Waiting& each : done) {
+    if (std::exchange(kept_, each.orders) == each.orders) continue;  // given again
+    log::info("partition.ordered", "what=\"{}\"", each.reason);
+    reason = each.reason;
+  }
+  if (!reason.empty()) bring_in(reason);
+  for (const Waiting& each : done) each.then({});
+}
+
+/// What would be gone after a restart is not begun.
+void PartitionControl::fail_waiting(const Error& error) {
+  const auto failed = std::exchange(waiting_, {});
+  put(kept_);
+  for (const Waiting& each : failed) {
+    each.then(fail(
+        error.code,
+        fmt::format("nothing was changed, since the order cannot be kept: {}", error.context)));
+  }
 }
 
 void PartitionControl::bring_in(const std::string& reason) {
@@ -117,10 +152,22 @@ void PartitionControl::bring_in(const std::string& reason) {
   hooks_.on_change(reason);
 }
 
-std::uint64_t PartitionControl::note_given(std::set<Guid> ports) {
+std::uint64_t PartitionControl::give(const PartitionOrders& orders,
+                                     const std::string& reason,
+                                     std::set<Guid> ports) {
   if (given_.size() == kMostGiven) given_.pop_front();
-  given_.push_back({.number = ++last_number_, .rules = rules_, .ports = std::move(ports)});
-  return last_number_;
+  const std::uint64_t number = ++last_number_;
+  given_.push_back({.number = number, .ports = std::move(ports)});
+  carry_out(orders, reason, [this, number](const Result<void>& kept) {
+    const auto at = std::ranges::lower_bound(given_, number, {}, &Given::number);
+    if (at == given_.end() || at->number != number) return;
+    if (kept) {
+      at->rules = rules_;
+    } else {
+      at->refusal = kept.error();
+    }
+  });
+  return number;
 }
 
 const PartitionControl::Given* PartitionControl::find_given(std::uint64_t number) const {

@@ -20,9 +20,11 @@ namespace smd {
 
 class PartitionControl {
  public:
+  using Saved = std::function<void(const Result<void>&)>;
+
   struct Hooks {
-    /// How it went to keep what was put into the store last.
-    std::function<Result<void>()> last_save = [] { return Result<void>(); };
+    /// Tells once, now or later, whether what the store holds is kept.
+    std::function<void(Saved then)> when_kept = [](const Saved& then) { then({}); };
 
     /// Partitions are others than before, and shall come into force.
     std::function<void(std::string reason)> on_change = [](const std::string&) {};
@@ -61,8 +63,14 @@ class PartitionControl {
   [[nodiscard]] Result<Checked> check(std::span<const PartitionOrder> wanted,
                                       const ActiveSubnet& now) const;
 
-  /// Keeps the orders, then brings them in. Where they cannot be kept nothing has changed.
-  Result<void> carry_out(const PartitionOrders& orders, const std::string& reason);
+  /// Brings the orders in once they are kept, with all that were given before, and tells `then`,
+  /// which may be at once. Where they cannot be kept nothing has changed, and orders that were
+  /// given meanwhile, on top of these, are not kept either. Busy where the disk takes too long, or
+  /// another manager's orders came in their place.
+  void carry_out(const PartitionOrders& orders, const std::string& reason, Saved then);
+
+  /// Some that were given are not kept yet.
+  [[nodiscard]] bool is_keeping() const { return !waiting_.empty(); }
 
   /// Of the partitions as they are: it grows with every change by orders.
   [[nodiscard]] std::uint64_t rules() const { return rules_; }
@@ -70,13 +78,15 @@ class PartitionControl {
   /// An order that somebody may ask about.
   struct Given {
     std::uint64_t number = 0;
-    std::uint64_t rules = 0;  // it is in force with these
-    std::set<Guid> ports;     // whose membership it is about
+    std::set<Guid> ports;                  // whose membership it is about
+    std::optional<std::uint64_t> rules{};  // it is in force with these; nothing: it is not kept yet
+    std::optional<Error> refusal{};        // it could not be kept
   };
 
-  /// That was carried out, or asked for what was there already. Its number; no two orders have the
-  /// same.
-  std::uint64_t note_given(std::set<Guid> ports);
+  /// Carries it out. Its number; no two have the same.
+  std::uint64_t give(const PartitionOrders& orders,
+                     const std::string& reason,
+                     std::set<Guid> ports);
 
   /// Null where there is none of that number, or none any more: the last kMostGiven are known.
   [[nodiscard]] const Given* find_given(std::uint64_t number) const;
@@ -87,8 +97,22 @@ class PartitionControl {
   [[nodiscard]] const std::vector<std::string>& conflicts() const { return merged_.conflicts; }
 
  private:
+  struct Waiting {
+    std::uint64_t number = 0;
+    PartitionOrders orders;
+    std::string reason;
+    Saved then;
+  };
+
   void refresh();
+  void put(const PartitionOrders& orders);
+  void on_kept(std::uint64_t number, const Result<void>& kept);
+  void fail_waiting(const Error& error);
   void bring_in(const std::string& reason);
+
+  /// What comes into force.
+  [[nodiscard]] const PartitionOrders& kept() const { return is_keeping() ? kept_ : orders(); }
+
   [[nodiscard]] std::optional<PartitionPolicy> policy_with(const MergedPartitions& merged) const;
 
   StateStore& store_;
@@ -99,7 +123,9 @@ class PartitionControl {
   std::uint64_t last_number_ = 0;
   std::uint64_t rules_ = 0;
   std::deque<Given> given_;  // by number, ascending
-  bool carrying_out_ = false;
+  std::deque<Waiting> waiting_;
+  PartitionOrders kept_;  // before those that wait
+  bool putting_ = false;
 };
 
 }  // namespace smd

@@ -67,8 +67,9 @@ class UfmCalls {
 
   UfmCalls(AdminContext context, Options options);
 
-  /// Total: any request gets an answer. Whoever shows no token changes and learns nothing.
-  [[nodiscard]] HttpAnswer answer(const HttpRequest& request);
+  /// Total: any request gets an answer, an order when it is kept. Whoever shows no token changes
+  /// and learns nothing. Requires: this is there until then.
+  void answer(const HttpRequest& request, const HttpServer::Answer& then);
 
   /// In place of those of before.
   void take_tokens(std::vector<std::string> tokens) { options_.tokens = std::move(tokens); }
@@ -77,6 +78,8 @@ class UfmCalls {
   [[nodiscard]] const RestStats& stats() const { return stats_; }
 
  private:
+  [[nodiscard]] HttpAnswer refuse(unsigned status, const std::string& line);
+
   AdminContext context_;
   Options options_;
   RestStats stats_;

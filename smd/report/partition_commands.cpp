@@ -295,9 +295,10 @@ Result<Json> order_json(PartitionControl& control,
   const std::string what =
       fmt::format("command: partition {} {}", args.at("verb").get<std::string>(), order->partition);
   std::set<Guid> ports = list_ports(*order, control.orders(), taken->orders);
-  if (const auto done = control.carry_out(taken->orders, what); !done)
-    return tl::unexpected<Error>(done.error());
-  out["order"] = control.note_given(std::move(ports));
+  const std::uint64_t number = control.give(taken->orders, what, std::move(ports));
+  if (const auto& refusal = control.find_given(number)->refusal)
+    return tl::unexpected<Error>(*refusal);
+  out["order"] = number;
   return out;
 }
 
@@ -382,10 +383,12 @@ Result<Json> show_json(const PartitionControl& control,
   const PartitionFile& rules = control.merged().rules;
   const auto partition = std::ranges::find(rules.partitions, *key, &Partition::key);
   if (partition == rules.partitions.end())
-    return fail(
-        Errc::Invalid,
-        fmt::format(
-            "'{}' is not in force: {}", printable(*text), fmt::join(control.conflicts(), "; ")));
+    return fail(Errc::Invalid,
+                fmt::format("'{}' is not in force: {}",
+                            printable(*text),
+                            control.is_keeping()
+                                ? std::string("the order is not on the disk yet")
+                                : fmt::format("{}", fmt::join(control.conflicts(), "; "))));
   Json members = Json::array();
   for (const PartitionMember& each : partition->members)
     members.push_back(member_json(control, *partition, each, now));
@@ -430,8 +433,9 @@ Json adopting_json(const SubnetManager* manager, std::optional<std::uint64_t> ru
 }
 
 /// Whether all orders are in force, and the faults of the last cycle, whomever they concern.
-Json progress_json(const SubnetManager* manager) {
+Json progress_json(const PartitionControl& control, const SubnetManager* manager) {
   Json out = adopting_json(manager, std::nullopt);
+  if (control.is_keeping()) out["adopting"] = true;
   const CycleReport* last = manager != nullptr ? manager->last_cycle() : nullptr;
   if (last == nullptr) return out;
   const auto& kept = last->partition_faults;
@@ -463,7 +467,7 @@ std::vector<std::string> find_port_faults(const PartitionControl& control,
   }
   // One that went with this order on its way has not got it either.
   for (const auto& [guid, unconfirmed] : manager.unconfirmed_keys()) {
-    if (order.ports.contains(guid) && (there.contains(guid) || unconfirmed.rules >= order.rules))
+    if (order.ports.contains(guid) && (there.contains(guid) || unconfirmed.rules >= *order.rules))
       out.push_back(unconfirmed.why);
   }
   const PartitionPolicy policy = policy_or_default(control.policy());
@@ -495,7 +499,12 @@ Result<Json> order_progress_json(const PartitionControl& control,
                 fmt::format("order {} is not known: smd was started again since, or many others "
                             "came; give it again",
                             number));
+  if (order->refusal) return tl::unexpected<Error>(*order->refusal);
   Json out = adopting_json(manager, order->rules);
+  if (!order->rules) {
+    out["adopting"] = true;
+    out.erase("failed");
+  }
   if (now == nullptr || out["adopting"].get<bool>()) return out;
   const std::vector<std::string> faults = find_port_faults(control, *manager, *now, *order);
   if (faults.empty()) return out;
@@ -529,7 +538,7 @@ Result<Json> answer_partition_command(const AdminContext& context, const Json& a
       manager != nullptr ? manager->active().current() : nullptr;
   if (!args.contains("verb") && args.contains("order"))
     return order_progress_json(control, manager, now.get(), args);
-  if (!args.contains("verb")) return progress_json(manager);
+  if (!args.contains("verb")) return progress_json(control, manager);
   const auto verb = text_of(args, "verb", "list, show, create, delete, add or remove");
   if (!verb) return tl::unexpected<Error>(verb.error());
   if (*verb == "list") return list_json(control, now.get());

@@ -193,6 +193,14 @@ class Answers {
     if (manager_ != nullptr) now_ = manager_->active().current();
   }
 
+  /// What a call orders is for whoever asked to carry out.
+  struct Ordered {
+    PartitionOrders orders;
+    std::string what;
+  };
+
+  [[nodiscard]] const std::optional<Ordered>& ordered() const { return ordered_; }
+
   Answered<std::string> answer(const HttpRequest& request) {
     const auto target = read_target(request.target);
     if (!target) return refuse_call(404, "there is /ufmRest, /ufmRestV2 and /ufmRestV3");
@@ -368,11 +376,16 @@ class Answers {
   Answered<Json> carry_out(std::uint16_t key,
                            const std::vector<PartitionOrder>& orders,
                            std::string_view what) {
-    const auto checked = control_.check(orders, *now_);
+    auto checked = control_.check(orders, *now_);
     if (!checked) return refuse_call(409, checked.error().context);
-    const auto done =
-        control_.carry_out(checked->orders, fmt::format("rest: {} {}", what, print_key(key)));
-    if (!done) return refuse_call(done.error());
+    ordered_ = {.orders = std::move(checked->orders),
+                .what = fmt::format("rest: {} {}", what, print_key(key))};
+    return Json::object();
+  }
+
+  /// What made it so may not be kept yet.
+  Answered<Json> leave_as_it_is() {
+    ordered_ = {.orders = control_.orders(), .what = ""};
     return Json::object();
   }
 
@@ -451,7 +464,7 @@ class Answers {
     if (!wanted) return tl::unexpected(wanted.error());
     const PartitionOrder order = create_order(wanted->key, wanted->body, wanted->ipoib, {});
     if (const auto there = find(wanted->key); there && (*there)->name == order.partition)
-      return Json::object();
+      return leave_as_it_is();
     return carry_out(wanted->key, {order}, "create");
   }
 
@@ -514,7 +527,7 @@ class Answers {
     for (const auto& each : ports) {
       if (may_be_member(key, each.first)) members.push_back(each);
     }
-    if (members.empty()) return Json::object();
+    if (members.empty()) return leave_as_it_is();
     std::vector<PartitionOrder> orders{
         {.action = Action::Remove, .partition = print_key(key), .ports = std::move(members)}};
     drop_where_empty(key, orders);
@@ -608,6 +621,7 @@ class Answers {
   PartitionControl& control_;
   SubnetManager* manager_;
   std::shared_ptr<const ActiveSubnet> now_;
+  std::optional<Ordered> ordered_;
   bool show_keys_;
 };
 
@@ -622,20 +636,38 @@ HttpAnswer json_answer(unsigned status, std::string text, std::string more = "")
 UfmCalls::UfmCalls(AdminContext context, Options options)
     : context_(std::move(context)), options_(std::move(options)) {}
 
-HttpAnswer UfmCalls::answer(const HttpRequest& request) {
+HttpAnswer UfmCalls::refuse(unsigned status, const std::string& line) {
+  ++stats_.refused;
+  return json_answer(status, print_json({{"error", line}}));
+}
+
+void UfmCalls::answer(const HttpRequest& request, const HttpServer::Answer& then) {
   if (!options_.tokens.empty() && !shows_token(request.authorization, options_.tokens)) {
     ++stats_.unauthorized;
-    return json_answer(401,
-                       print_json({{"error", "no token of rest.token_file"}}),
-                       "WWW-Authenticate: Basic realm=\"smd\"\r\n");
+    return then(json_answer(401,
+                            print_json({{"error", "no token of rest.token_file"}}),
+                            "WWW-Authenticate: Basic realm=\"smd\"\r\n"));
   }
-  auto answered = Answers(context_, options_.show_keys).answer(request);
-  if (answered) {
+  Answers answers(context_, options_.show_keys);
+  auto answered = answers.answer(request);
+  if (!answered) return then(refuse(answered.error().status, answered.error().line));
+  const auto agree = [this, then](std::string text) {
     ++stats_.answered;
-    return json_answer(200, std::move(*answered));
-  }
-  ++stats_.refused;
-  return json_answer(answered.error().status, print_json({{"error", answered.error().line}}));
+    then(json_answer(200, std::move(text)));
+  };
+  if (!answers.ordered()) return agree(std::move(*answered));
+  context_.partitions->carry_out(
+      answers.ordered()->orders,
+      answers.ordered()->what,
+      [this, then, agree, text = std::move(*answered)](const Result<void>& kept) {
+        // Another manager may be master since, and not have it.
+        Result<void> fine = kept;
+        if (const auto may = in_order(context_); fine && !may)
+          fine = tl::unexpected<Error>(may.error());
+        if (fine) return agree(text);
+        const auto why = refuse_call(fine.error()).value();
+        then(refuse(why.status, why.line));
+      });
 }
 
 }  // namespace smd

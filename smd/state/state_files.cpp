@@ -205,8 +205,11 @@ ClientRecords StateFiles::load_records() {
 
 void StateFiles::note_change(const StateKind& kind) {
   if (kind == StateKind::kClientRecords) return note_records();
-  const auto aside = {
-      StateKind::kLids, StateKind::kDirections, StateKind::kLattice, StateKind::kMKeyLinks};
+  const auto aside = {StateKind::kLids,
+                      StateKind::kPartitionOrders,
+                      StateKind::kDirections,
+                      StateKind::kLattice,
+                      StateKind::kMKeyLinks};
   if (std::ranges::find(aside, kind) != aside.end()) return save_aside(kind, false);
   save(kind);
 }
@@ -222,8 +225,7 @@ void StateFiles::save(const StateKind& kind) {
   // Two writers would share a file. How the first ended does not matter any more.
   if (const PendingCopy* copy = find_pending(kind)) copy->task->run();
   std::erase_if(pending_, [&](const auto& each) { return each->kind == kind; });
-  last_save_ = save_state(state_dir_, store_.get(), kind);
-  note_saved(kind, last_save_, false);
+  note_saved(kind, save_state(state_dir_, store_.get(), kind), false);
 }
 
 /// Off the loop, and not where routes are computed. What changes meanwhile is written afterwards.
@@ -246,7 +248,34 @@ void StateFiles::finish_aside(const std::shared_ptr<PendingCopy>& copy,
                               const Result<void>& written) {
   if (std::erase(pending_, copy) == 0) return;  // somebody waited for it
   note_saved(copy->kind, written, copy->again);
-  if (copy->changed) save_aside(copy->kind, false);
+  if (copy->changed) {
+    save_aside(copy->kind, false);
+    find_pending(copy->kind)->waiting = std::move(copy->next);
+  }
+  for (const std::shared_ptr<Waiter>& each : copy->waiting) {
+    each->limit.reset();
+    if (each->then) std::exchange(each->then, nullptr)(written);
+  }
+}
+
+void StateFiles::when_saved(const StateKind& kind, Saved then) {
+  PendingCopy* copy = find_pending(kind);
+  if (copy == nullptr) {
+    const bool failed = std::ranges::find(unsaved_, kind) != unsaved_.end();
+    return then(failed ? Result<void>(fail(Errc::Io, "the state directory does not take it"))
+                       : Result<void>{});
+  }
+  const auto waiter = std::make_shared<Waiter>(Waiter{.then = std::move(then), .limit = {}});
+  waiter->limit =
+      Timer(runtime_, runtime_.now() + kLongestSave, [weak = std::weak_ptr(waiter), kind] {
+        const auto late = weak.lock();
+        if (!late || !late->then) return;
+        const auto seconds = kLongestSave / std::chrono::seconds(1);
+        log::warn("state.slow", "kind={} waited_s={}; it is refused", kind.name, seconds);
+        std::exchange(late->then, nullptr)(
+            fail(Errc::Busy, fmt::format("the disk has not taken it within {} s", seconds)));
+      });
+  (copy->changed ? copy->next : copy->waiting).push_back(waiter);
 }
 
 /// `again`: an earlier write of it had failed, and this one is not of a change.

@@ -46,9 +46,10 @@ Result<void> keep_last_good(const std::string& state_dir, const std::vector<Name
 /// after it changed, off the loop, one write at a time: a crowd of clients costs a few writes, and
 /// each of them what changed.
 ///
-/// LIDs are written at once, and off the loop as well, as is each kind whose write failed: a disk
-/// that hangs must not keep other managers and clients from an answer. Until then the store says
-/// that they are not kept. The other kinds are on the disk when note_change() returns.
+/// LIDs and orders of partitions are written at once, and off the loop as well, as is each kind
+/// whose write failed: a disk that hangs must not keep other managers and clients from an answer.
+/// Until then the store says that LIDs are not kept, and when_saved() waits. Turns, the mark about
+/// rows and CC keys are on the disk when note_change() returns.
 class StateFiles {
  public:
   /// From a change of what clients left to the write. What came so shortly before a crash is lost.
@@ -74,8 +75,14 @@ class StateFiles {
   /// keep_last_good() of the files that come into force, and again until it succeeds.
   void keep_copies(std::vector<NamedFile> files);
 
-  /// How it went with the last change of a kind that is on the disk when note_change() returns.
-  [[nodiscard]] const Result<void>& last_save() const { return last_save_; }
+  using Saved = std::function<void(const Result<void>&)>;
+
+  /// Nobody waits longer for what he was asked for to be on the disk.
+  static constexpr Duration kLongestSave = std::chrono::seconds(5);
+
+  /// Tells once, now or later, how it went to write a kind as it is now: Io where the disk does not
+  /// take it, Busy where it has not within kLongestSave.
+  void when_saved(const StateKind& kind, Saved then);
 
   /// Kinds, and files that the configuration names, whose last write failed, and that are tried
   /// again until one succeeds, in a line; empty: none. What clients left is among them once the
@@ -95,11 +102,20 @@ class StateFiles {
   struct Journal;
   struct CopyTask;
 
+  struct Waiter {
+    Saved then;  // null: was told
+    Timer limit;
+  };
+
+  using Waiters = std::vector<std::shared_ptr<Waiter>>;
+
   /// One kind as it was, being written off the loop.
   struct PendingCopy {
     StateKind kind;
     bool again = false;    // an earlier write of it failed
     bool changed = false;  // since it was printed
+    Waiters waiting{};     // for what is being written
+    Waiters next{};        // for what changed since
     std::shared_ptr<CopyTask> task;
   };
 
@@ -138,7 +154,6 @@ class StateFiles {
   bool failed_ = false;                  // the last write: said once
   std::optional<TimePoint> late_since_;  // the first write that did not succeed, so far
   bool writing_ = false;
-  Result<void> last_save_;
   std::vector<StateKind> unsaved_;                     // whose last write failed
   std::vector<std::shared_ptr<PendingCopy>> pending_;  // one of a kind at most
   Timer retry_;

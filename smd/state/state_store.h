@@ -76,7 +76,8 @@ class StateStore {
 
   // Nothing happens where it is so already; else changed() has been told when these return: what is
   // to be on the disk is, and SMPs that rely on it may go out. A disk may take seconds for the LIDs
-  // of new hosts: SMPs that rely on them wait for is_kept().
+  // of new hosts, and for orders of partitions: SMPs that rely on LIDs wait for is_kept(), and
+  // whoever orders for PartitionControl.
 
   void put_lids(const LidBook& lids) { put(StateKind::kLids, state_.lids, lids); }
 

@@ -1,12 +1,16 @@
 // Files that the daemon's configuration names, and what is ordered beside them, over several lives
 // of it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "sim-backend/agents/node_state.h"
 #include "smd/base/log.h"
@@ -363,9 +367,17 @@ class OrderedPartitions : public FaultyFiles {
     const auto answer =
         send_command({.socket = options.config.admin.socket}, "partition", std::move(args));
     if (!answer) return answer.error().context;
-    EXPECT_TRUE(test::wait_until([&] { return !ask("partition").value("adopting", true); },
-                                 std::chrono::seconds(60)));
-    return *answer;
+    std::string refusal;
+    EXPECT_TRUE(test::wait_until(
+        [&] {
+          const auto now = send_command({.socket = options.config.admin.socket},
+                                        "partition",
+                                        {{"order", answer->at("order")}});
+          if (!now) refusal = now.error().context;
+          return !now || !now->value("adopting", true);
+        },
+        std::chrono::seconds(60)));
+    return refusal.empty() ? *answer : nlohmann::json(refusal);
   }
 
   nlohmann::json create_blue() const {
@@ -461,6 +473,37 @@ TEST_F(OrderedPartitions, ThatCannotBeWrittenDownAreRefused) {
   std::filesystem::remove_all(obstacle);
   EXPECT_EQ(live([&] { order(create_blue()); }), 0);
   EXPECT_TRUE(has(0x8040));
+}
+
+/// Who opens it to write waits for a reader, as for a disk that does not answer.
+TEST_F(OrderedPartitions, ThatADiskDoesNotTakeInTimeKeepNobodyElseWaiting) {
+  write(red("0x0010"));
+  const std::string pipe = options.config.sm.state_dir + "/partition_orders.new";
+  nlohmann::json refused;
+  nlohmann::json there;
+  bool is_answered = false;
+  EXPECT_EQ(
+      live([&] {
+        ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+        std::jthread ordering([&] { refused = order(create_blue()); });
+        EXPECT_TRUE(test::wait_until([&] { return ask("partition").value("adopting", false); },
+                                     std::chrono::seconds(60)));
+        is_answered = ask("status").contains("state");
+        ordering.join();
+        there = ask("partition", {{"verb", "list"}}).at("partitions");
+        const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        EXPECT_TRUE(test::wait_until([&] { return !std::filesystem::exists(pipe); },
+                                     std::chrono::seconds(60)));
+        ::close(reader);
+      }),
+      0);
+  EXPECT_TRUE(is_answered);
+  EXPECT_EQ(refused,
+            "nothing was changed, since the order cannot be kept: the disk has not taken it within "
+            "5 s");
+  EXPECT_EQ(there.size(), 2u);
+  EXPECT_FALSE(has(0x8040));
+  EXPECT_TRUE(load_state(options.config.sm.state_dir)->partitions.empty());
 }
 
 }  // namespace daemon_files_test

@@ -36,17 +36,30 @@ inline Settings settings_with(const std::string& file) {
 }
 
 /// Partitions of a manager, as the daemon wires them.
-inline std::unique_ptr<PartitionControl> make_control(StateStore& store,
-                                                      std::function<SubnetManager&()> manager) {
+inline std::unique_ptr<PartitionControl> make_control(
+    StateStore& store,
+    std::function<SubnetManager&()> manager,
+    std::function<void(PartitionControl::Saved)> when_kept =
+        [](const PartitionControl::Saved& then) { then({}); }) {
   const auto made = std::make_shared<PartitionControl*>();
   auto out = std::make_unique<PartitionControl>(
       store,
-      PartitionControl::Hooks{.on_change = [made,
-                                            manager = std::move(manager)](std::string reason) {
-        manager().adopt_partitions(
-            (*made)->policy(), (*made)->merged().rules.groups, (*made)->rules(), std::move(reason));
-      }});
+      PartitionControl::Hooks{
+          .when_kept = std::move(when_kept),
+          .on_change = [made, manager = std::move(manager)](std::string reason) {
+            manager().adopt_partitions((*made)->policy(),
+                                       (*made)->merged().rules.groups,
+                                       (*made)->rules(),
+                                       std::move(reason));
+          }});
   *made = out.get();
+  return out;
+}
+
+/// Of calls that are answered at once, as where nothing is written to a disk.
+inline HttpAnswer answer_of(UfmCalls& calls, const HttpRequest& request) {
+  HttpAnswer out{.status = 0, .body = nullptr};
+  calls.answer(request, [&out](HttpAnswer answer) { out = std::move(answer); });
   return out;
 }
 
@@ -54,7 +67,12 @@ inline std::unique_ptr<PartitionControl> make_control(StateStore& store,
 struct Ordered : MulticastSubnet {
   explicit Ordered(const std::string& file = "Site=0x11: ALL=full;", sim::AgentOptions agents = {})
       : MulticastSubnet(kFabric, settings_with(file), agents),
-        made(make_control(store, [this]() -> SubnetManager& { return manager; })),
+        made(make_control(
+            store,
+            [this]() -> SubnetManager& { return manager; },
+            [this](const PartitionControl::Saved& then) {
+              is_disk_slow ? writes.push_back(then) : then({});
+            })),
         control(*made) {
     control.set_site({}, file.empty() ? "" : "p.conf", file);
     register_commands(table, context());
@@ -85,6 +103,11 @@ struct Ordered : MulticastSubnet {
   void forget() {
     sets.clear();
     gets = 0;
+  }
+
+  /// Those that a slow disk has not done yet.
+  void end_writes(const Result<void>& result) {
+    for (const PartitionControl::Saved& each : std::exchange(writes, {})) each(result);
   }
 
   bool settle() {
@@ -213,6 +236,8 @@ struct Ordered : MulticastSubnet {
   }
 
   CommandTable table;
+  bool is_disk_slow = false;
+  std::vector<PartitionControl::Saved> writes;
   std::unique_ptr<PartitionControl> made;
   PartitionControl& control;
   std::map<AttributeId, unsigned> sets;

@@ -329,18 +329,64 @@ TEST(PartitionOrders, OnTopOfRulesThatAreNotInForceAreRefused) {
 TEST(PartitionOrders, ThatCannotBeKeptAreNotTaken) {
   Ordered lab;
   lab.bring_up();
-  bool full = true;
-  PartitionControl control(lab.store,
-                           {.last_save = [&full]() -> Result<void> {
-                              if (full) return fail(Errc::Io, "the disk is full");
-                              return {};
-                            },
-                            .on_change = [](const std::string&) { FAIL() << "brought in"; }});
-  EXPECT_THAT(
-      control.carry_out({{.key = 0x20, .name = "Red", .created = true}}, "x").error().context,
-      HasSubstr("nothing was changed, since the order cannot be kept: the disk is full"));
-  EXPECT_THAT(control.orders(), IsEmpty());
-  EXPECT_FALSE(control.merged().ordered);
+  lab.is_disk_slow = true;
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  const std::uint64_t more =
+      lab.give({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(1)}}});
+  const auto writes = std::exchange(lab.writes, {});
+  ASSERT_THAT(writes, SizeIs(2));
+  writes[0](fail(Errc::Io, "the disk is full"));
+  EXPECT_THAT(lab.control.orders(), IsEmpty());
+  writes[1]({});  // too late: it was made on top of the other
+  for (const std::uint64_t each : {red, more})
+    EXPECT_EQ(lab.refusal({{"order", each}}),
+              "nothing was changed, since the order cannot be kept: the disk is full");
+  EXPECT_THAT(lab.control.orders(), IsEmpty());
+  EXPECT_FALSE(lab.control.merged().ordered);
+  lab.run_for(1s);
+  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011}));
+  EXPECT_TRUE(lab.sets.empty());
+}
+
+TEST(PartitionOrders, ComeIntoForceWhenTheyAreKept) {
+  Ordered lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  lab.run_for(1s);
+  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011}));
+  const Json keeping{{"adopting", true}, {"rules", true}};
+  EXPECT_EQ(lab.progress(red), keeping);
+  EXPECT_EQ(lab.answer(Json::object()).at("result"), keeping);
+  EXPECT_EQ(lab.answer({{"verb", "show"}, {"partition", "Red"}}).at("error"),
+            "'Red' is not in force: the order is not on the disk yet");
+  lab.control.set_site({}, "p.conf", "Site=0x11: ALL=full;");
+  EXPECT_FALSE(lab.control.merged().ordered) << "nor by a reload";
+  const Json again =
+      lab.answer({{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}});
+  EXPECT_FALSE(again.at("result").at("changed").get<bool>());
+  const auto second = again.at("result").at("order").get<std::uint64_t>();
+  EXPECT_EQ(lab.progress(second), keeping);
+  lab.end_writes({});
+  ASSERT_TRUE(lab.settle());
+  for (const std::uint64_t each : {red, second})
+    EXPECT_EQ(lab.progress(each), (Json{{"adopting", false}, {"rules", true}}));
+  EXPECT_EQ(lab.keys(0), (Keys{0x7fff, 0x8011, 0x8020}));
+}
+
+TEST(PartitionOrders, ThatAnotherManagersComeInPlaceOfAreNotTaken) {
+  Ordered lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  const PartitionOrders others{{.key = 0x22, .name = "Blue", .created = true}};
+  lab.store.put_partition_orders(others);
+  EXPECT_EQ(lab.control.orders(), others);
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.refusal({{"order", red}}),
+            "the orders of another manager came in place of this one");
+  lab.end_writes({});
+  EXPECT_EQ(lab.control.orders(), others);
 }
 
 TEST(PartitionOrders, WhileACycleRunsComeInWithTheNext) {
@@ -535,7 +581,7 @@ TEST_F(Succession, OrdersOfPartitionsAreTheNextManagersAsWell) {
       .ports = {{gid(0).guid, Membership::Full}, {gid(2).guid, Membership::Limited}}};
   const auto taken = one->check({&create, 1}, *first.manager().active().current());
   ASSERT_TRUE(taken) << taken.error().context;
-  ASSERT_TRUE(one->carry_out(taken->orders, "test"));
+  one->carry_out(taken->orders, "test", [](const Result<void>& kept) { ASSERT_TRUE(kept); });
   ASSERT_TRUE(run_until(
       [&] { return !first.manager().is_adopting_partitions() && first.manager().at_rest(); }));
   run_for(1s);
@@ -564,11 +610,41 @@ TEST_F(Succession, OrdersOfPartitionsAreTheNextManagersAsWell) {
       .action = PartitionOrder::Action::Remove, .partition = "Red", .ports = {{gid(0).guid, {}}}};
   const auto removed = other->check({&remove, 1}, *second.manager().active().current());
   ASSERT_TRUE(removed) << removed.error().context;
-  ASSERT_TRUE(other->carry_out(removed->orders, "test"));
+  other->carry_out(removed->orders, "test", [](const Result<void>& kept) { ASSERT_TRUE(kept); });
   ASSERT_TRUE(run_until(
       [&] { return !second.manager().is_adopting_partitions() && second.manager().at_rest(); }));
   EXPECT_EQ(Ordered::trimmed(tables()[0]), Keys{0xffff});
   EXPECT_EQ(Ordered::trimmed(tables()[2]), (Keys{0xffff, 0x0020}));
+}
+
+/// As where the disk is so slow that a standby takes over meanwhile.
+TEST_F(Succession, NoOrderOfPartitionsIsSaidToBeTakenWhenItIsKeptByAManagerThatRulesNoMore) {
+  std::vector<PartitionControl::Saved> writes;
+  const auto control = make_control(
+      *first.store,
+      [this]() -> SubnetManager& { return first.manager(); },
+      [&writes](PartitionControl::Saved then) { writes.push_back(std::move(then)); });
+  const AdminContext context{.manager = [this] { return &first.manager(); },
+                             .transport = {},
+                             .shutdown = {},
+                             .uptime = {},
+                             .partitions = control.get()};
+  UfmCalls calls(context, {});
+  std::string got;
+  calls.answer({.method = "POST",
+                .target = "/ufmRest/resources/pkeys",
+                .authorization = "",
+                .body = Json{{"pkey", "0x20"}, {"guids", Json::array()}}.dump()},
+               [&got](const HttpAnswer& answer) {
+                 got = fmt::format("{} {}", answer.status, *answer.body);
+               });
+  ASSERT_THAT(writes, SizeIs(1));
+  second.kill();
+  second.start(settings_of(12), "second", "first");
+  ASSERT_TRUE(run_until([&] { return first.state() == SmState::Standby; }));
+  EXPECT_EQ(got, "");
+  writes.front()({});
+  EXPECT_THAT(got, AllOf(HasSubstr("503"), HasSubstr("this manager is standby")));
 }
 
 TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStandby) {
@@ -583,10 +659,11 @@ TEST_F(Succession, NoOrderOfPartitionsIsTakenWhileTheSubnetIsHandedOverOrByAStan
   const std::string token(32, '7');
   UfmCalls calls(context, {.tokens = {token}});
   const auto call = [&](const char* method, const char* page, const std::string& body) {
-    const HttpAnswer got = calls.answer({.method = method,
-                                         .target = std::string("/ufmRest/resources/") + page,
-                                         .authorization = "Bearer " + token,
-                                         .body = body});
+    const HttpAnswer got = answer_of(calls,
+                                     {.method = method,
+                                      .target = std::string("/ufmRest/resources/") + page,
+                                      .authorization = "Bearer " + token,
+                                      .body = body});
     return fmt::format("{} {}", got.status, *got.body);
   };
   const std::string body = Json{{"pkey", "0x20"}, {"guids", {"0002c90300000001"}}}.dump();

@@ -22,10 +22,11 @@ struct Called : Ordered {
   HttpAnswer call(const std::string& method,
                   const std::string& page,
                   const std::string& body = "") {
-    return calls.answer({.method = method,
-                         .target = "/ufmRest/" + page,
-                         .authorization = "Bearer " + kToken,
-                         .body = body});
+    return answer_of(calls,
+                     {.method = method,
+                      .target = "/ufmRest/" + page,
+                      .authorization = "Bearer " + kToken,
+                      .body = body});
   }
 
   /// Of a call that is answered; orders are in force afterwards.
@@ -261,6 +262,38 @@ TEST(UfmCalls, KeysOfSinglePortsAreNotOne) {
 
 // What is refused.
 
+TEST(UfmCalls, AnOrderIsAnsweredWhenItIsKeptAndWhatChangesNothingWithIt) {
+  Called lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  std::vector<unsigned> got;
+  const auto post = [&](const char* page, const Json& body) {
+    lab.calls.answer({.method = "POST",
+                      .target = std::string("/ufmRest/") + page,
+                      .authorization = "Bearer " + kToken,
+                      .body = body.dump()},
+                     [&got](const HttpAnswer& answer) { got.push_back(answer.status); });
+  };
+  const Json red{{"pkey", "0x20"}, {"guids", lab.guids({0})}};
+  post("resources/pkeys", red);
+  post("resources/pkeys", red);
+  post("actions/remove_guids_from_pkey", {{"pkey", "0x20"}, {"guids", lab.guids({1})}});
+  EXPECT_THAT(got, IsEmpty());
+  EXPECT_EQ(lab.calls.stats().answered, 0u);
+  lab.end_writes({});
+  EXPECT_THAT(got, ElementsAre(200u, 200u, 200u));
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.keys(0).back(), 0x8020u);
+  got.clear();
+  post("resources/pkeys", {{"pkey", "0x30"}, {"guids", lab.guids({0})}});
+  lab.end_writes(fail(Errc::Busy, "the disk sleeps"));
+  post("resources/pkeys", {{"pkey", "0x30"}, {"guids", lab.guids({0})}});
+  lab.end_writes(fail(Errc::Io, "the disk is full"));
+  EXPECT_THAT(got, ElementsAre(503u, 500u));
+  EXPECT_EQ(lab.calls.stats().refused, 2u);
+  EXPECT_THAT(lab.control.orders(), SizeIs(1)) << "Red";
+}
+
 TEST(UfmCalls, WhoeverShowsNoTokenLearnsAndChangesNothing) {
   Called lab;
   lab.bring_up();
@@ -268,8 +301,8 @@ TEST(UfmCalls, WhoeverShowsNoTokenLearnsAndChangesNothing) {
   for (const char* shown : {"", "Bearer ", "Bearer 0123456789abcdef", "Basic YWRtaW46MTIzNDU2"}) {
     for (const char* page :
          {"/ufmRest/resources/pkeys", "/ufmRestV3/app/smconf", "/", "/metrics"}) {
-      const HttpAnswer got = lab.calls.answer(
-          {.method = "POST", .target = page, .authorization = shown, .body = body});
+      const HttpAnswer got = answer_of(
+          lab.calls, {.method = "POST", .target = page, .authorization = shown, .body = body});
       EXPECT_EQ(got.status, 401u) << page;
       EXPECT_EQ(*got.body, R"({"error":"no token of rest.token_file"})");
       EXPECT_THAT(got.more, HasSubstr("WWW-Authenticate: "));
@@ -286,13 +319,12 @@ TEST(UfmCalls, WhatIsNoCallIsSaid) {
   EXPECT_THAT(lab.refuse("GET", "resources/systems", ""), HasSubstr("404 no such page"));
   EXPECT_THAT(lab.refuse("DELETE", "resources/pkeys", ""), HasSubstr("405 "));
   EXPECT_THAT(lab.refuse("POST", "app/smconf", "{}"), HasSubstr("405 "));
-  EXPECT_EQ(lab.calls
-                .answer({.method = "GET",
-                         .target = "/metrics",
-                         .authorization = "Bearer " + kToken,
-                         .body = ""})
-                .status,
-            404u);
+  EXPECT_EQ(
+      answer_of(
+          lab.calls,
+          {.method = "GET", .target = "/metrics", .authorization = "Bearer " + kToken, .body = ""})
+          .status,
+      404u);
   const auto add = [&](const std::string& body) {
     return lab.refuse("POST", "resources/pkeys", body);
   };

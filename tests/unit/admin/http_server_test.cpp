@@ -265,6 +265,28 @@ TEST_F(HttpServerTest, EndsWhileClientsAreThere) {
   EXPECT_EQ(all_of(*client), "");
 }
 
+TEST_F(HttpServerTest, AnAnswerMayComeLater) {
+  std::vector<HttpServer::Answer> asked;
+  auto server = HttpServer::listen_late(runtime_,
+                                        [&asked](const HttpRequest&, HttpServer::Answer answer) {
+                                          asked.push_back(std::move(answer));
+                                        },
+                                        {.listen = "127.0.0.1:0"});
+  ASSERT_TRUE(server) << server.error().context;
+  server_ = std::move(*server);
+  const auto patient = connect();
+  patient->send(kGet);
+  ASSERT_TRUE(turn_until([&] { return asked.size() == 1; }));
+  const auto gone = connect();
+  gone->send(kGet);
+  ASSERT_TRUE(turn_until([&] { return asked.size() == 2; }));
+  asked[0](plain_answer(503, "not kept\n"));
+  EXPECT_THAT(all_of(*patient), AllOf(StartsWith("HTTP/1.1 503"), HasSubstr("not kept\n")));
+  server_.reset();
+  asked[1](plain_answer(200, "nobody is there any more\n"));
+  EXPECT_EQ(all_of(*gone), "");
+}
+
 TEST_F(HttpServerTest, AUnixSocketWillDo) {
   const std::string path = testing::TempDir() + "/smd-metrics-" + std::to_string(::getpid());
   listen({.listen = path});

@@ -257,19 +257,65 @@ TEST_F(Lids, AKindThatTheNextStartWouldRefuseIsNotWrittenAndSaid) {
 TEST_F(Lids, AnotherKindIsWrittenAtOnceAndAfterTheWriteOfItThatIsUnderWay) {
   std::ofstream(state) << "a file where the directory should be";
   book_store.put_cc_keys({cc::CcKey{5}});
-  EXPECT_FALSE(aside.last_save());
+  EXPECT_NE(aside.alarm(), "");
   pass(10s);
   ASSERT_EQ(holding.held.size(), 1u) << "tried again";
   EXPECT_TRUE(book_store.is_kept()) << "of LIDs";
   std::filesystem::remove(state);
   book_store.put_cc_keys({cc::CcKey{6}});
-  EXPECT_TRUE(aside.last_save());
+  EXPECT_EQ(aside.alarm(), "");
   EXPECT_EQ(on_disk().cc_keys, std::vector{cc::CcKey{6}});
   write_one();
   EXPECT_EQ(on_disk().cc_keys, std::vector{cc::CcKey{6}}) << "the older one is not written late";
   EXPECT_EQ(aside.alarm(), "");
   pass(20s);
   EXPECT_TRUE(holding.held.empty());
+}
+
+/// Who is told waits for what he put, and not for what was put before or after him.
+TEST_F(Lids, OrdersOfPartitionsAreWrittenAsideAsWellAndWhoeverAsksIsTold) {
+  const auto order = [](std::uint16_t key) {
+    return PartitionOrders{{.key = key, .name = "A", .created = true}};
+  };
+  std::vector<std::string> told;
+  const auto ask = [&](const std::string& who) {
+    aside.when_saved(StateKind::kPartitionOrders, [&told, who](const Result<void>& saved) {
+      told.push_back(saved ? who : who + ": " + saved.error().context);
+    });
+  };
+  book_store.put_partition_orders(order(1));
+  ask("one");
+  book_store.put_partition_orders(order(2));
+  ask("two");
+  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(on_disk().partitions.empty());
+  write_one();
+  EXPECT_EQ(told, std::vector<std::string>{"one"});
+  EXPECT_EQ(on_disk().partitions, order(1));
+  write_one();
+  EXPECT_EQ(told, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(on_disk().partitions, order(2));
+  ask("later");
+  EXPECT_EQ(told.back(), "later") << "it is on the disk already";
+  told.clear();
+  book_store.put_partition_orders(order(3));
+  ask("slow");
+  pass(4s);
+  EXPECT_TRUE(told.empty());
+  pass(2s);
+  EXPECT_EQ(told, std::vector<std::string>{"slow: the disk has not taken it within 5 s"});
+  write_one();
+  EXPECT_EQ(told.size(), 1u) << "once";
+  told.clear();
+  std::filesystem::remove_all(state);
+  std::ofstream(state) << "a file where the directory should be";
+  book_store.put_partition_orders(order(4));
+  ask("full");
+  write_one();
+  ask("after that");
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].find("full: "), 0u) << told[0];
+  EXPECT_EQ(told[1], "after that: the state directory does not take it");
 }
 
 TEST_F(Lids, AreOnTheDiskAtTheEnd) {
