@@ -57,6 +57,7 @@ struct HttpClient {
   Text body;
   std::array<char, 1024> rest{};  // what a client says after its request means nothing
   std::size_t rest_bytes = 0;
+  bool is_asking = false;  // what it asked for may be under way
   Timer patience;
 };
 
@@ -195,7 +196,10 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
 
   void on_client(Stream::socket socket) {
     bucket.take(options.taken, runtime.now());
-    if (clients.size() == options.max_clients) cut(HttpClientPtr(clients.front()));
+    if (clients.size() == options.max_clients && !make_room()) {
+      ++stats.cut;  // its socket closes, and nothing of it was read
+      return;
+    }
     const auto client =
         std::make_shared<HttpClient>(std::move(socket), options, context ? &*context : nullptr);
     clients.push_back(client);
@@ -209,6 +213,15 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
                                    ++self->stats.no_handshake;
                                    self->drop(client);
                                  });
+  }
+
+  /// The oldest goes of those whose request changes nothing yet.
+  bool make_room() {
+    const auto oldest = std::ranges::find_if(
+        clients, [](const HttpClientPtr& client) { return !client->is_asking; });
+    if (oldest == clients.end()) return false;
+    cut(HttpClientPtr(*oldest));
+    return true;
   }
 
   [[nodiscard]] bool gone(const HttpClientPtr& client) const {
@@ -246,7 +259,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
                        options.max_body > 0 ? "this is no HTTP request\n"
                                             : "this is no HTTP request without a body\n"));
     }
-    ++stats.answered;
+    client->is_asking = true;
     auto& request = client->parser.get();
     const auto text = [](auto view) { return std::string(view.data(), view.size()); };
     const std::string target = text(request.target());
@@ -260,6 +273,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void on_answer(const HttpClientPtr& client, HttpAnswer out) {
+    ++stats.answered;
+    client->is_asking = false;
     if (client->parser.get().method() != http::verb::head) return answer(client, std::move(out));
     client->head = print_head(out);
     write(client, asio::const_buffer());

@@ -359,7 +359,10 @@ SubnetManager::Observer Daemon::observe() {
   observer.on_cycle = [this](const CycleReport& cycle) { on_cycle(cycle); };
   observer.on_phase = [this](Phase phase) { on_phase(phase); };
   observer.on_lost = [this](const Error& error) { on_lost(error); };
-  observer.on_role = [this](SmState) { note_role(); };
+  observer.on_role = [this](SmState role) {
+    note_role();
+    if (role == SmState::Standby) partitions_.note_successor();
+  };
   observer.standby_is_behind = [this](Guid standby) {
     StandbyReplication* replica = servers_.replica();
     return replica != nullptr && replica->is_behind(standby);

@@ -107,6 +107,9 @@ void PartitionControl::carry_out(const PartitionOrders& orders,
                                  const std::string& reason,
                                  Saved then) {
   if (!is_keeping() && orders == this->orders()) return then({});
+  if (waiting_.size() == kMostWaiting)
+    return then(fail(Errc::Busy,
+                     fmt::format("{} orders wait for the disk; ask again later", kMostWaiting)));
   if (!is_keeping()) kept_ = this->orders();
   const std::uint64_t number = ++last_number_;
   waiting_.push_back(
@@ -146,6 +149,14 @@ void PartitionControl::fail_waiting(const Error& error) {
   }
 }
 
+void PartitionControl::note_successor() {
+  const auto given = std::exchange(waiting_, {});
+  if (given.empty()) return;
+  bring_in("orders that another manager may have");
+  for (const Waiting& each : given)
+    each.then(fail(Errc::Busy, "another manager is master; it says whether it has the order"));
+}
+
 void PartitionControl::bring_in(const std::string& reason) {
   refresh();
   rules_ = ++last_number_;
@@ -155,9 +166,13 @@ void PartitionControl::bring_in(const std::string& reason) {
 std::uint64_t PartitionControl::give(const PartitionOrders& orders,
                                      const std::string& reason,
                                      std::set<Guid> ports) {
-  if (given_.size() == kMostGiven) given_.pop_front();
   const std::uint64_t number = ++last_number_;
+  given_ports_ += ports.size();
   given_.push_back({.number = number, .ports = std::move(ports)});
+  while (given_.size() > kMostGiven || (given_.size() > 1 && given_ports_ > kMostGivenPorts)) {
+    given_ports_ -= given_.front().ports.size();
+    given_.pop_front();
+  }
   carry_out(orders, reason, [this, number](const Result<void>& kept) {
     const auto at = std::ranges::lower_bound(given_, number, {}, &Given::number);
     if (at == given_.end() || at->number != number) return;

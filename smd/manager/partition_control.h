@@ -65,9 +65,13 @@ class PartitionControl {
 
   /// Brings the orders in once they are kept, with all that were given before, and tells `then`,
   /// which may be at once. Where they cannot be kept nothing has changed, and orders that were
-  /// given meanwhile, on top of these, are not kept either. Busy where the disk takes too long, or
-  /// another manager's orders came in their place.
+  /// given meanwhile, on top of these, are not kept either. Busy where the disk takes too long,
+  /// where kMostWaiting wait for it, or another manager's orders came in their place.
   void carry_out(const PartitionOrders& orders, const std::string& reason, Saved then);
+
+  /// Another manager is master, and may have what waits: that is told Busy, and stays in the store
+  /// until that manager sends what counts.
+  void note_successor();
 
   /// Some that were given are not kept yet.
   [[nodiscard]] bool is_keeping() const { return !waiting_.empty(); }
@@ -88,10 +92,15 @@ class PartitionControl {
                      const std::string& reason,
                      std::set<Guid> ports);
 
-  /// Null where there is none of that number, or none any more: the last kMostGiven are known.
+  /// Null where there is none of that number, or none any more: the last kMostGiven are known, of
+  /// kMostGivenPorts ports together.
   [[nodiscard]] const Given* find_given(std::uint64_t number) const;
 
   static constexpr std::size_t kMostGiven = 1000;
+  static constexpr std::size_t kMostGivenPorts = 200'000;
+
+  /// That wait at once: each holds all orders.
+  static constexpr std::size_t kMostWaiting = 100;
 
   /// What of the orders is not in force: a line each.
   [[nodiscard]] const std::vector<std::string>& conflicts() const { return merged_.conflicts; }
@@ -122,7 +131,8 @@ class PartitionControl {
   MergedPartitions merged_;
   std::uint64_t last_number_ = 0;
   std::uint64_t rules_ = 0;
-  std::deque<Given> given_;  // by number, ascending
+  std::deque<Given> given_;      // by number, ascending
+  std::size_t given_ports_ = 0;  // in all of them
   std::deque<Waiting> waiting_;
   PartitionOrders kept_;  // before those that wait
   bool putting_ = false;

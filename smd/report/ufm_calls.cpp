@@ -351,7 +351,17 @@ class Answers {
   }
 
   [[nodiscard]] Answered<const Partition*> find(std::uint16_t key) const {
-    const auto& all = control_.merged().rules.partitions;
+    return find_in(control_.merged().rules.partitions, key);
+  }
+
+  /// As it was ordered, kept or not: what is ordered now goes on top of that.
+  [[nodiscard]] Answered<const Partition*> find_asked(std::uint16_t key) {
+    if (!control_.is_keeping()) return find(key);
+    if (!asked_) asked_ = merge_partitions(control_.site(), control_.orders());
+    return find_in(asked_->rules.partitions, key);
+  }
+
+  static Answered<const Partition*> find_in(const std::vector<Partition>& all, std::uint16_t key) {
     const auto found = std::ranges::find(all, key, &Partition::key);
     if (found == all.end())
       return refuse_call(404, fmt::format("there is no partition {}", print_key(key)));
@@ -463,7 +473,7 @@ class Answers {
     const auto wanted = read_wanted(text, false);
     if (!wanted) return tl::unexpected(wanted.error());
     const PartitionOrder order = create_order(wanted->key, wanted->body, wanted->ipoib, {});
-    if (const auto there = find(wanted->key); there && (*there)->name == order.partition)
+    if (const auto there = find_asked(wanted->key); there && (*there)->name == order.partition)
       return leave_as_it_is();
     return carry_out(wanted->key, {order}, "create");
   }
@@ -476,7 +486,7 @@ class Answers {
     if (!is_there(key)) return add(target, text);
     std::vector<PartitionOrder> orders;
     Ports gone;
-    if (const auto now = find(key)) {
+    if (const auto now = find_asked(key)) {
       for (const PartitionMember& each : (*now)->members) {
         if (each.kind != MemberKind::Port) continue;
         const auto stays = [&](const auto& port) { return port.first == each.guid; };
@@ -584,7 +594,7 @@ class Answers {
     if (!key) return tl::unexpected(key.error());
     const OrderedPartition* ordered = find_ordered(*key);
     if (ordered == nullptr) {
-      if (const auto there = find(*key); !there) return tl::unexpected(there.error());
+      if (const auto there = find_asked(*key); !there) return tl::unexpected(there.error());
     }
     GroupFlags flags = ordered != nullptr ? ordered->ipoib.value_or(GroupFlags{}) : GroupFlags{};
     if (body->contains("mtu_limit")) {
@@ -622,6 +632,7 @@ class Answers {
   SubnetManager* manager_;
   std::shared_ptr<const ActiveSubnet> now_;
   std::optional<Ordered> ordered_;
+  std::optional<MergedPartitions> asked_;
   bool show_keys_;
 };
 

@@ -389,6 +389,37 @@ TEST(PartitionOrders, ThatAnotherManagersComeInPlaceOfAreNotTaken) {
   EXPECT_EQ(lab.control.orders(), others);
 }
 
+/// It may have its copy, and would not send it again.
+TEST(PartitionOrders, StayInTheStoreWhereAnotherManagerIsMaster) {
+  Ordered lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  const PartitionOrders given = lab.control.orders();
+  ASSERT_EQ(given.size(), 1u);
+  lab.control.note_successor();
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.refusal({{"order", red}}),
+            "another manager is master; it says whether it has the order");
+  lab.store.put_partition_orders(given);
+  lab.end_writes(fail(Errc::Busy, "the disk sleeps"));
+  EXPECT_EQ(lab.control.orders(), given);
+  EXPECT_TRUE(lab.control.merged().ordered);
+}
+
+TEST(PartitionOrders, SoManyWaitForADiskAndNoMore) {
+  Ordered lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  const std::uint64_t red = lab.give(lab.create_red({0}));
+  const Json add{{"verb", "add"}, {"partition", "Red"}, {"ports", {lab.print_guid(0)}}};
+  for (std::size_t i = 1; i < PartitionControl::kMostWaiting; ++i) lab.give(add);
+  EXPECT_EQ(lab.refusal(add), "100 orders wait for the disk; ask again later");
+  lab.end_writes({});
+  ASSERT_TRUE(lab.settle());
+  EXPECT_EQ(lab.progress(red), (Json{{"adopting", false}, {"rules", true}}));
+}
+
 TEST(PartitionOrders, WhileACycleRunsComeInWithTheNext) {
   Ordered lab;
   lab.bring_up();

@@ -294,6 +294,31 @@ TEST(UfmCalls, AnOrderIsAnsweredWhenItIsKeptAndWhatChangesNothingWithIt) {
   EXPECT_THAT(lab.control.orders(), SizeIs(1)) << "Red";
 }
 
+TEST(UfmCalls, OrdersGoOnTopOfThoseThatWaitForTheDisk) {
+  Called lab;
+  lab.bring_up();
+  lab.is_disk_slow = true;
+  std::vector<unsigned> got;
+  const auto call = [&](const char* method, const char* page, const Json& body) {
+    lab.calls.answer({.method = method,
+                      .target = std::string("/ufmRest/resources/pkeys") + page,
+                      .authorization = "Bearer " + kToken,
+                      .body = body.dump()},
+                     [&got](const HttpAnswer& answer) { got.push_back(answer.status); });
+  };
+  call("PUT", "", {{"pkey", "0x20"}, {"guids", lab.guids({0})}});
+  call("PUT", "", {{"pkey", "0x20"}, {"guids", lab.guids({1})}});
+  call("PUT", "", {{"pkey", "0x20"}, {"guids", lab.guids({1})}});
+  call("POST", "/add", {{"pkey", "0x30"}});
+  call("POST", "/add", {{"pkey", "0x30"}});
+  lab.end_writes({});
+  EXPECT_THAT(got, ElementsAre(200u, 200u, 200u, 200u, 200u));
+  ASSERT_TRUE(lab.settle());
+  ASSERT_THAT(lab.control.orders(), SizeIs(2));
+  EXPECT_THAT(lab.control.orders().front().members, SizeIs(1)) << "who was set last";
+  EXPECT_EQ(lab.keys(1).back(), 0x8020u);
+}
+
 TEST(UfmCalls, WhoeverShowsNoTokenLearnsAndChangesNothing) {
   Called lab;
   lab.bring_up();

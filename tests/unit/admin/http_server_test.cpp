@@ -287,6 +287,31 @@ TEST_F(HttpServerTest, AnAnswerMayComeLater) {
   EXPECT_EQ(all_of(*gone), "");
 }
 
+TEST_F(HttpServerTest, WhoWaitsForAnAnswerGivesWayToNobody) {
+  std::vector<HttpServer::Answer> asked;
+  auto server = HttpServer::listen_late(runtime_,
+                                        [&asked](const HttpRequest&, HttpServer::Answer answer) {
+                                          asked.push_back(std::move(answer));
+                                        },
+                                        {.listen = "127.0.0.1:0", .max_clients = 2});
+  ASSERT_TRUE(server) << server.error().context;
+  server_ = std::move(*server);
+  const auto first = connect();
+  first->send(kGet);
+  ASSERT_TRUE(turn_until([&] { return asked.size() == 1; }));
+  const auto silent = connect();
+  ASSERT_TRUE(turn_until([&] { return server_->client_count() == 2; }));
+  const auto second = connect();
+  second->send(kGet);
+  ASSERT_TRUE(turn_until([&] { return asked.size() == 2; }));
+  EXPECT_EQ(all_of(*silent), "") << "whose request is not there";
+  const auto late = connect();
+  EXPECT_EQ(all_of(*late), "") << "both others wait";
+  for (const HttpServer::Answer& each : asked) each(plain_answer(200, "kept\n"));
+  EXPECT_THAT(all_of(*first), HasSubstr("kept\n"));
+  EXPECT_THAT(all_of(*second), HasSubstr("kept\n"));
+}
+
 TEST_F(HttpServerTest, AUnixSocketWillDo) {
   const std::string path = testing::TempDir() + "/smd-metrics-" + std::to_string(::getpid());
   listen({.listen = path});
