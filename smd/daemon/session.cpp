@@ -36,34 +36,6 @@ std::map<Guid, Guid> find_given_back(const sa::AliasTable::Map& before,
   return out;
 }
 
-/// With a further GUID its memberships end: who used it need not have left.
-void end_memberships(MulticastManager& multicast, const std::map<Guid, Guid>& given_back) {
-  const SubnetLimits* subnet = multicast.realm();
-  if (subnet == nullptr || given_back.empty()) return;
-  GroupTable& groups = multicast.groups();
-  std::vector<GroupRequest> leaving;
-  for (const auto& [mgid, group] : groups.groups()) {
-    const auto look_at = [&](const std::pair<const Guid, Member>& each) {
-      const auto whose = given_back.find(each.first);
-      if (whose == given_back.end() || each.second.port != whose->second) return;
-      leaving.push_back({.mgid = group.mgid,
-                         .port_gid = Gid{subnet->subnet_prefix(), each.first},
-                         .join_state = each.second.join_state});
-    };
-    if (group.members.size() < given_back.size()) {
-      for (const auto& each : group.members) look_at(each);
-      continue;
-    }
-    for (const auto& [guid, port] : given_back) {
-      if (const auto found = group.members.find(guid); found != group.members.end())
-        look_at(*found);
-    }
-  }
-  for (const GroupRequest& each : leaving)
-    static_cast<void>(groups.leave(*subnet, each, given_back.at(each.port_gid->guid)));
-  if (!leaving.empty()) multicast.note_change();
-}
-
 }  // namespace
 
 Session::Session(Runtime& runtime,
@@ -203,6 +175,13 @@ void Session::adopt_view_soon() {
 }
 
 /// The subnet is another or better known, or ports have other GUIDs.
+void Session::end_memberships(const std::map<Guid, Guid>& given_back) {
+  MulticastManager& multicast = manager_.multicast();
+  const std::uint64_t before = multicast.groups().version();
+  multicast.groups().end_memberships(given_back);
+  if (multicast.groups().version() != before) multicast.note_change();
+}
+
 void Session::adopt_view() {
   view_due_ = false;
   const std::shared_ptr<const ActiveSubnet> now = manager_.active().current();
@@ -210,7 +189,7 @@ void Session::adopt_view() {
   const std::vector<Guid> before = administration_.inform().in_service();
   const sa::SubnetView* const last = administration_.inform().view();
   if (last != nullptr && last->parts().aliases && *last->parts().aliases != aliases)
-    end_memberships(manager_.multicast(), find_given_back(*last->parts().aliases, aliases));
+    end_memberships(find_given_back(*last->parts().aliases, aliases));
   std::shared_ptr<const sa::SubnetView> next =
       make_view(manager_, aliases, &held_, last, &path_order_);
   if (!next || last == nullptr || !sets_tables_of(*next, *last)) held_.forget_all();

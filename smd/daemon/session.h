@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -74,6 +75,7 @@ class Session final : private RecordTables {
   void on_came_up(const SubnetManager::PortsUp& up);
   [[nodiscard]] std::vector<PortIdx> take_came_up(const Fabric& fabric);
   void on_active(const Publisher<ActiveSubnet>::Change& change);
+  void end_memberships(const std::map<Guid, Guid>& given_back);
   void adopt_view();
   void adopt_view_soon();
   void choose_paths();

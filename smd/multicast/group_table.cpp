@@ -139,11 +139,26 @@ void GroupTable::drop_foreign(const Gid& mgid, Guid guid, Guid port) {
   if (group == groups_.end()) return;
   const auto member = group->second.members.find(guid);
   if (member == group->second.members.end() || port_of(*member) == port) return;
-  count_member(group->second, *member, true);
-  group->second.members.erase(member);
-  changed_members_.note({mgid, guid});
-  touch(group->second.mlid);
+  end_member(group->second, member);
   erase_if_unkept(group);
+}
+
+void GroupTable::end_memberships(const std::map<Guid, Guid>& given_back) {
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    for (const auto& [guid, port] : given_back) {
+      const auto member = group->second.members.find(guid);
+      if (member != group->second.members.end() && member->second.port == port)
+        end_member(group->second, member);
+    }
+    group = erase_if_unkept(group);
+  }
+}
+
+void GroupTable::end_member(Group& group, std::map<Guid, Member>::iterator member) {
+  count_member(group, *member, true);
+  changed_members_.note({group.mgid, member->first});
+  group.members.erase(member);
+  touch(group.mlid);
 }
 
 /// A port joins itself what somebody else joined for it: from now on that is its own affair, and

@@ -91,6 +91,10 @@ class GroupTable {
   /// Members for whom `gone` is true leave the group.
   void drop(const std::function<bool(Guid, const Group&)>& gone);
 
+  /// Of further GUIDs that ports have given back, each with its port: who used one need not have
+  /// left.
+  void end_memberships(const std::map<Guid, Guid>& given_back);
+
   [[nodiscard]] const std::map<Gid, Group>& groups() const { return groups_; }
 
   /// Null when there is none.
@@ -155,6 +159,7 @@ class GroupTable {
   [[nodiscard]] bool has_room(Guid port, Count more) const;
   void count(Guid port, Count more, bool gone);
   void count_member(const Group& group, const std::pair<const Guid, Member>& member, bool gone);
+  void end_member(Group& group, std::map<Guid, Member>::iterator member);
   void drop_foreign(const Gid& mgid, Guid guid, Guid port);
   void count_group(const Group& group, bool gone);
   void set_permanent(Group& group, bool permanent);

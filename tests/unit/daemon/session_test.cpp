@@ -136,6 +136,14 @@ struct Bench {
             sa::kInformInfoSize);
   }
 
+  void give_guids_back() {
+    ask_for(sa::RecordId::GuidInfoRecord,
+            kGuidMask | sa::component_bit(5),
+            sa::GuidInfoRecord{.lid = net.lid(kH2)},
+            sa::kGuidInfoRecord.size,
+            Method::Delete);
+  }
+
   void add_guid(std::uint64_t guid) { add_guid(guid, Guid{guid}); }
 
   void add_guid(std::uint64_t index, Guid guid) {
@@ -595,11 +603,7 @@ TEST(Session, AFurtherGuidIsKnownEverywhereAsSoonAsItIsConfirmed) {
     bench.add_guid(1, further.guid);
     ASSERT_TRUE(bench.run_to_answer());
     EXPECT_EQ(path(bench.gid(kH3), further), 0) << round;
-    bench.ask_for(sa::RecordId::GuidInfoRecord,
-                  kGuidMask | sa::component_bit(5),
-                  sa::GuidInfoRecord{.lid = bench.net.lid(kH2)},
-                  sa::kGuidInfoRecord.size,
-                  Method::Delete);
+    bench.give_guids_back();
     ASSERT_TRUE(bench.run_to_answer());
     EXPECT_NE(path(bench.gid(kH3), further), 0) << round << ": given back";
   }
@@ -628,11 +632,7 @@ TEST(Session, WithAFurtherGuidThatIsGivenBackItsMembershipsEnd) {
   join_as(1, further);
   join_as(2, further);
   EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1), mgid(2)));
-  bench.ask_for(sa::RecordId::GuidInfoRecord,
-                kGuidMask | sa::component_bit(5),
-                sa::GuidInfoRecord{.lid = bench.net.lid(kH2)},
-                sa::kGuidInfoRecord.size,
-                Method::Delete);
+  bench.give_guids_back();
   ASSERT_TRUE(bench.run_to_answer());
   EXPECT_THAT(bench.kept_groups(), ElementsAre(mgid(1)));
   const auto& members = bench.session->manager().multicast().groups().find(mgid(1))->members;
